@@ -1,0 +1,1 @@
+"""Bowerbird: the daemon, free of any platform."""

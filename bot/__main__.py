@@ -1,0 +1,10 @@
+"""``python -m bot`` is ``bowerbird``."""
+
+from __future__ import annotations
+
+import sys
+
+from bot.cli.main import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Answering one message: prompt, model steps, tools, approvals, and how a turn ends."""

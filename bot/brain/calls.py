@@ -1,0 +1,166 @@
+"""Running the calls of one step: checked, asked for, recorded before they run, each with one result."""
+
+from __future__ import annotations
+
+import asyncio
+import difflib
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from bot.brain.approvals import GRANTED, Approvals
+from bot.brain.policy import Policy
+from bot.brain.progress import summary_of
+from bot.brain.turn import Emit, Floor, Turn
+from bot.core.errors import ToolFailed
+from bot.core.events import ApprovalAsked, ApprovalDecided, ToolEnded, ToolStarted
+from bot.core.ports import Clock, Tool
+from bot.core.tasks import first_failure
+from bot.core.text import storable
+from bot.core.texts import say
+from bot.core.tool import Effect, ToolCall, ToolContext, ToolResult
+from bot.core.transcript import ResultRow
+from bot.store.store import Store
+
+log = logging.getLogger(__name__)
+
+SIDE_BY_SIDE: Final = 8
+RESULT_CHARS: Final = 10_000
+UNKNOWN_OUTCOME: Final = (
+    "Interrupted by a restart: whether it took effect is unknown. Do not simply repeat it; tell the person."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """What calls are run with: the tools by name, where they work, and in which zone."""
+
+    tools: Mapping[str, Tool]
+    workspace: Path
+    zone: str
+
+
+def _cut(text: str) -> str:
+    """Head and tail of a long result, with a note of what was left out."""
+    text = storable(text)
+    if len(text) <= RESULT_CHARS:
+        return text
+    half = RESULT_CHARS // 2
+    return f"{text[:half]}\n[… {len(text) - 2 * half} characters left out …]\n{text[-half:]}"
+
+
+class CallRunner:
+    def __init__(self, bench: Bench, policy: Policy, approvals: Approvals, store: Store, clock: Clock) -> None:
+        self._bench, self._policy, self._approvals, self._store, self._clock = bench, policy, approvals, store, clock
+
+    async def run(self, turn: Turn, calls: Sequence[ToolCall], emit: Emit, floor: Floor) -> float:
+        """Give every call its result: calls that only read side by side, then the others one by one in order.
+
+        Return the seconds spent waiting for a person.
+        """
+        started = await self._store.calls.started(turn.id)
+        readers = [call for call in calls if self._only_reads(call)]
+        gate = asyncio.Semaphore(SIDE_BY_SIDE)
+
+        async def read(call: ToolCall) -> None:
+            async with gate:
+                await self._one(turn, call, emit, floor, started)
+
+        try:
+            async with asyncio.TaskGroup() as group:
+                for call in readers:
+                    group.create_task(read(call))
+        except BaseExceptionGroup as failures:
+            raise first_failure(failures) from None
+        waited = 0.0
+        for call in calls:
+            if call not in readers:
+                waited += await self._one(turn, call, emit, floor, started)
+        return waited
+
+    def _only_reads(self, call: ToolCall) -> bool:
+        tool = self._bench.tools.get(call.name)
+        return tool is None or (tool.spec.effect is Effect.READ and self._policy.verdict(tool.spec)[0] == "allow")
+
+    async def _one(self, turn: Turn, call: ToolCall, emit: Emit, floor: Floor, started: frozenset[str]) -> float:
+        begun = self._clock.monotonic()
+        waited = 0.0
+        emit(ToolStarted(call.id, call.name, summary_of(call)))
+        try:
+            tool = self._checked(call, started)
+            waited = await self._permit(turn, call, tool, emit, floor)
+            result = await self._perform(turn, call, tool)
+        except ToolFailed as failure:
+            result = ToolResult(str(failure), error=True)
+        seconds = round(self._clock.monotonic() - begun - waited, 3)
+        row = ResultRow(call.id, call.name, _cut(result.text), result.error, seconds)
+        await self._store.transcript.result(turn.address, turn.id, self._clock.now(), row)
+        emit(ToolEnded(call.id, seconds, result.error))
+        return waited
+
+    def _checked(self, call: ToolCall, started: frozenset[str]) -> Tool:
+        """The tool of a call that may be considered at all; raises ``ToolFailed`` in words for the model."""
+        if call.invalid:
+            raise ToolFailed(f"The call was not run: {call.invalid}. Send it again with complete arguments.")
+        tool = self._bench.tools.get(call.name)
+        if tool is None:
+            near = difflib.get_close_matches(call.name, self._bench.tools, n=3)
+            raise ToolFailed(
+                f"There is no tool {call.name!r}. "
+                + (f"Did you mean {', '.join(near)}?" if near else "Answer without it.")
+            )
+        wrong = tool.check(call.arguments)
+        if wrong:
+            raise ToolFailed(wrong)
+        if call.id in started and not tool.spec.idempotent:
+            raise ToolFailed(UNKNOWN_OUTCOME)
+        return tool
+
+    async def _permit(self, turn: Turn, call: ToolCall, tool: Tool, emit: Emit, floor: Floor) -> float:
+        """Return the seconds waited once the call may run; raise ``ToolFailed`` with the reason when it may not."""
+        spec = tool.spec
+        verdict, pattern = self._policy.verdict(spec)
+        if verdict == "deny":
+            raise ToolFailed(f"The owner's rules do not allow {spec.name}.")
+        if verdict == "allow" or await self._approvals.permitted(spec.name, turn):
+            return 0.0
+        effect = say(f"effect_{spec.effect.value}", turn.language)
+        key = "asks_because_rule" if pattern else "asks_because_effect"
+        approval = await self._approvals.ask(turn, call, spec, say(key, turn.language, effect=effect, rule=pattern))
+        asked = self._clock.monotonic()
+        if not approval.card.decision:
+            emit(ApprovalAsked(approval.card))
+            async with floor.parked():
+                approval = await self._approvals.wait(approval)
+        emit(ApprovalDecided(approval.card))
+        if approval.card.decision in GRANTED:
+            return self._clock.monotonic() - asked
+        if approval.card.decision == "deny":
+            raise ToolFailed("The person denied this call. Do not try it again; ask what they want instead.")
+        raise ToolFailed("Nobody approved this call in time, so it was not run.")
+
+    async def _perform(self, turn: Turn, call: ToolCall, tool: Tool) -> ToolResult:
+        once = not tool.spec.idempotent
+        if not await self._store.calls.start(turn.id, call, self._clock.now(), durable=once) and once:
+            raise ToolFailed(UNKNOWN_OUTCOME)
+        context = ToolContext(
+            turn=turn.id,
+            call_id=call.id,
+            address=turn.address,
+            sender=turn.sender,
+            now=self._clock.now(),
+            zone=self._bench.zone,
+            workspace=self._bench.workspace,
+        )
+        try:
+            async with asyncio.timeout(tool.spec.timeout):
+                return await tool.run(call.arguments, context)
+        except TimeoutError as error:
+            raise ToolFailed(f"{call.name} did not finish within {tool.spec.timeout:g} seconds.") from error
+        except (ToolFailed, asyncio.CancelledError):
+            raise
+        except Exception as error:
+            log.exception("turn %s: the tool %s broke", turn.id, call.name)
+            raise ToolFailed(f"{call.name} failed because of a defect; it is in the log.") from error

@@ -1,0 +1,55 @@
+"""Text of the step that is being written: stored first, shown then, without holding up the model."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from bot.core.text import storable
+from bot.store.transcript import Draft, TranscriptRows
+
+
+class DraftWriter:
+    """Pieces that arrive while one is being stored are stored together: a slow disk makes larger pieces, not a slower
+    model. ``text`` is what has been stored of the step; ``show`` is told each piece once it is stored."""
+
+    def __init__(self, rows: TranscriptRows, turn: str, draft: Draft, show: Callable[[str], None]) -> None:
+        self.text = draft.text
+        self._rows, self._turn, self._step, self._show = rows, turn, draft.step, show
+        self._pieces = draft.pieces
+        self._waiting: list[str] = []
+        self._high = ""
+        self._wake = asyncio.Event()
+        self._done = False
+
+    def add(self, piece: str) -> None:
+        """Never waits. Halves of a surrogate pair that a vendor split are joined first."""
+        piece = self._high + piece
+        self._high = piece[-1:] if "\ud800" <= piece[-1:] <= "\udbff" else ""
+        piece = piece[: len(piece) - len(self._high)]
+        if piece:
+            self._waiting.append(storable(piece.encode("utf-16", "surrogatepass").decode("utf-16", "replace")))
+            self._wake.set()
+
+    def finish(self) -> None:
+        """No more pieces: ``run`` returns once everything is stored."""
+        self._done = True
+        self._wake.set()
+
+    @property
+    def draft(self) -> Draft:
+        return Draft(self._step, self.text, self._pieces)
+
+    async def run(self) -> None:
+        while True:
+            await self._wake.wait()
+            self._wake.clear()
+            while self._waiting:
+                piece = "".join(self._waiting)
+                self._waiting.clear()
+                await self._rows.write_draft(self._turn, self._step, self._pieces, piece)
+                self._pieces += 1
+                self.text += piece
+                self._show(piece)
+            if self._done:
+                return

@@ -1,0 +1,131 @@
+"""Rows to messages: whole turns, every call with its result, the newest that fit the budget."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+
+from bot.brain.tokens import MESSAGE_TOKENS, estimated_tokens
+from bot.core.inbound import Quote
+from bot.core.model import Block, CallBlock, ImageBlock, Message, ResultBlock, TextBlock, ThinkingBlock
+from bot.core.transcript import EndRow, GivenRow, ReplyRow, ResultRow, Row, StepRow, UserRow
+
+NO_RESULT = "No result: the call was not finished."
+
+
+def fenced(tag: str, text: str) -> str:
+    """``text`` between tags that it cannot close itself."""
+    harmless = text.replace("</", "<\u200b/")
+    return f"<{tag}>\n{harmless}\n</{tag}>"
+
+
+def user_text(text: str, quote: Quote | None) -> str:
+    """What the person wrote, with what they quoted or forwarded set apart as coming from outside."""
+    if quote is None or not quote.text:
+        return text
+    return f"{fenced('forwarded' if quote.forwarded else 'quoted', quote.text)}\n\n{text}".strip()
+
+
+def turn_messages(rows: Iterable[Row]) -> list[Message]:
+    """The messages of one turn. Every call gets a result, in the order of the calls; a missing one is said to be so."""
+    messages: list[Message] = []
+    calls: list[CallBlock] = []
+    results: dict[str, ResultBlock] = {}
+
+    def settle() -> None:
+        if calls:
+            blocks = [results.get(b.call.id) or ResultBlock(b.call.id, b.call.name, NO_RESULT, True) for b in calls]
+            messages.append(Message("user", tuple(blocks)))
+        calls.clear()
+        results.clear()
+
+    for row in rows:
+        match row.body:
+            case GivenRow(messages=given):
+                messages.extend(given)
+            case UserRow(text=text, quote=quote):
+                settle()
+                messages.append(Message("user", (TextBlock(user_text(text, quote)),)))
+            case StepRow(content=content):
+                settle()
+                kept = tuple(
+                    block for block in content if not (isinstance(block, TextBlock) and not block.text.strip())
+                )
+                if kept:
+                    messages.append(Message("assistant", kept))
+                calls.extend(block for block in kept if isinstance(block, CallBlock))
+            case ResultRow() as result:
+                results[result.call_id] = ResultBlock(result.call_id, result.name, result.text, result.error)
+    settle()
+    return [message for message in messages if message.content]
+
+
+def by_turn(rows: Sequence[Row]) -> list[list[Row]]:
+    """Rows grouped by turn, in the order in which the turns began (a parked turn's rows lie between others')."""
+    first: dict[str, int] = {}
+    for row in rows:
+        first.setdefault(row.turn, row.id)
+    ordered = sorted(rows, key=lambda row: (first[row.turn], row.id))
+    return [list(group) for _, group in groupby(ordered, key=lambda row: row.turn)]
+
+
+def size_of(message: Message) -> int:
+    """Estimated tokens of one message."""
+    return MESSAGE_TOKENS + sum(_block_tokens(block) for block in message.content)
+
+
+def _block_tokens(block: Block) -> int:
+    match block:
+        case TextBlock(text=text) | ResultBlock(text=text):
+            return estimated_tokens(text)
+        case ThinkingBlock(raw=raw):
+            return estimated_tokens(raw)
+        case CallBlock(call=call):
+            return estimated_tokens(call.name + json.dumps(dict(call.arguments), ensure_ascii=False))
+        case ImageBlock():
+            return 1600
+    raise TypeError(type(block).__name__)
+
+
+def history_messages(rows: Sequence[Row], budget_tokens: int) -> list[Message]:
+    """The newest whole turns that fit ``budget_tokens``; a turn is kept or left out as one, so pairs are never split."""
+    kept: list[list[Message]] = []
+    left = budget_tokens
+    for turn in reversed(by_turn(rows)):
+        if not any(isinstance(row.body, UserRow) for row in turn) or any(
+            isinstance(row.body, ReplyRow) for row in turn
+        ):
+            continue  # cut off at the window's edge, or a command
+        messages = without_thinking(turn_messages(row for row in turn if not isinstance(row.body, EndRow)))
+        left -= sum(map(size_of, messages))
+        if left < 0:
+            break
+        kept.append(messages)
+    return [message for messages in reversed(kept) for message in messages]
+
+
+def without_thinking(messages: list[Message]) -> list[Message]:
+    """Reasoning is of use only within its turn and behind the prefix it was written for; it is dropped whole."""
+    stripped = [
+        Message(message.role, tuple(block for block in message.content if not isinstance(block, ThinkingBlock)))
+        for message in messages
+    ]
+    return [message for message in stripped if message.content]
+
+
+def paired(messages: Sequence[Message]) -> bool:
+    """Whether every call has its result in the very next user message, and every result its call just before."""
+    waiting: list[str] = []
+    for message in messages:
+        calls = [block.call.id for block in message.content if isinstance(block, CallBlock)]
+        results = [block.call_id for block in message.content if isinstance(block, ResultBlock)]
+        if message.role == "assistant":
+            if waiting or results:
+                return False
+            waiting = calls
+        else:
+            if calls or sorted(results) != sorted(waiting):
+                return False
+            waiting = []
+    return not waiting

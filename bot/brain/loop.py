@@ -1,0 +1,305 @@
+"""The loop of one turn: steps and calls until the model has answered, resumed from the transcript at any point."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from bot.brain.approvals import Approvals
+from bot.brain.calls import Bench, CallRunner
+from bot.brain.policy import Policy
+from bot.brain.progress import Progress, joined, progress_of, text_of
+from bot.brain.prompt import Persona, moment_block, request_for
+from bot.brain.step import ModelSteps, StepFailed
+from bot.brain.turn import Emit, Floor, Turn
+from bot.core.errors import ContextTooLong, KeyRefused, ModelMissing, NoCredit
+from bot.core.events import Resumed, TurnEnded
+from bot.core.model import CallBlock, ModelRef, ModelRequest, ModelStopReason, TextBlock, ThinkingBlock
+from bot.core.ports import Clock, Provider
+from bot.core.stop import StopReason
+from bot.core.texts import say
+from bot.core.tool import ToolCall, ToolSpec
+from bot.core.transcript import EndRow, GivenRow, ResultRow, Row, StepRow, UserRow
+from bot.core.view import ApprovalCard
+from bot.store.store import Store
+from bot.store.transcript import Draft
+
+log = logging.getLogger(__name__)
+
+HISTORY_ROWS: Final = 400
+EMPTY_TRIES: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class TurnLimits:
+    """Bounds of one turn; ``seconds`` leaves out the time spent waiting for a person."""
+
+    tool_calls: int = 25
+    tokens: int = 200_000
+    seconds: float = 900.0
+
+
+ChooseChain = Callable[[Turn], Sequence[ModelRef]]
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    reason: StopReason
+    text: str = ""
+    reference: str = ""
+    calls: tuple[ToolCall, ...] = ()
+
+
+class Brain:
+    """Answers turns. ``chain`` chooses the models of a turn, the first wanted most; ``persona`` reads SOUL.md anew."""
+
+    def __init__(
+        self,
+        *,
+        provider: Provider,
+        chain: ChooseChain,
+        persona: Callable[[], Persona],
+        bench: Bench,
+        policy: Policy,
+        approvals: Approvals,
+        store: Store,
+        clock: Clock,
+        limits: TurnLimits,
+    ) -> None:
+        self._chain, self._persona, self._bench = chain, persona, bench
+        self._store, self._clock, self._limits, self._approvals = store, clock, limits, approvals
+        self._steps = ModelSteps(provider, store, clock)
+        self._calls = CallRunner(bench, policy, approvals, store, clock)
+
+    async def answer(self, turn: Turn, emit: Emit, floor: Floor) -> StopReason:
+        """Answer the turn, from wherever its rows say it stands, and write its end. Raises ``StoreError`` only."""
+        rows = await self._store.transcript.turn_rows(turn.id)
+        progress = progress_of(rows)
+        cards = tuple(approval.card for approval in await self._store.approvals.of_turn(turn.id))
+        if progress.end is not None:
+            emit(Resumed(progress.text, progress.tools, cards))
+            emit(TurnEnded(progress.end.reason, progress.end.text, self._handed_back(turn, rows)))
+            return progress.end.reason
+        draft = await self._resume(turn, progress, cards, emit)
+        ending = await self._until_ended(turn, emit, floor, draft)
+        return await self.end(turn, ending, emit)
+
+    async def end(self, turn: Turn, ending: Ending, emit: Emit) -> StopReason:
+        """Write the end row and tell the view. Questions that are still open become void."""
+        text = ending.text or say(
+            f"end_{ending.reason.value}",
+            turn.language,
+            limit=self._limit_of(ending.reason),
+            reference=ending.reference,
+            how=say("get_model", turn.language),
+        )
+        await self._approvals.void(turn.id)
+        end = EndRow(ending.reason, text, ending.reference)
+        await self._store.transcript.append(turn.address, turn.id, self._clock.now(), end)
+        emit(TurnEnded(ending.reason, text, ending.calls))
+        return ending.reason
+
+    async def break_off(self, turn: Turn, reason: StopReason, emit: Emit, reference: str = "") -> StopReason:
+        """End a turn that was cancelled or broke: keep the partial text, close open calls, say why."""
+        progress = progress_of(await self._store.transcript.turn_rows(turn.id))
+        if progress.end is not None:
+            return progress.end.reason
+        draft = await self._store.transcript.draft(turn.id)
+        if draft is not None:
+            await self._keep(turn, draft)
+        started = await self._store.calls.started(turn.id)
+        for call in progress.open_calls:
+            words = (
+                "Stopped while it ran: whether it took effect is unknown."
+                if call.id in started
+                else "Stopped before it ran."
+            )
+            await self._store.transcript.result(
+                turn.address, turn.id, self._clock.now(), ResultRow(call.id, call.name, words, error=True)
+            )
+        return await self.end(turn, Ending(reason, reference=reference), emit)
+
+    async def _resume(
+        self, turn: Turn, progress: Progress, cards: tuple[ApprovalCard, ...], emit: Emit
+    ) -> Draft | None:
+        """After a restart: show what is stored, and decide whether the text of a broken step stays."""
+        draft = await self._store.transcript.draft(turn.id)
+        if draft is None and progress.steps == 0:
+            return None
+        text = joined((progress.text, draft.text)) if draft else progress.text
+        emit(Resumed(text, progress.tools, cards))
+        if draft is None:
+            return None
+        return await self._steps.taken_up(turn, draft, progress.text, progress.tools, emit)
+
+    async def _until_ended(self, turn: Turn, emit: Emit, floor: Floor, draft: Draft | None) -> Ending:
+        began = self._clock.monotonic()
+        waited = 0.0
+        empty = 0
+        while True:
+            rows = await self._store.transcript.turn_rows(turn.id)
+            progress = progress_of(rows)
+            own, foreign = self._split(turn, progress.open_calls)
+            if own:
+                waited += await self._calls.run(turn, own, emit, floor)
+                continue
+            if foreign:
+                return Ending(StopReason.CALLER_TOOLS, calls=foreign)
+            if not progress.fresh_input:
+                ending = self._finished(progress, rows)
+                empty += 1
+                if ending is not None or empty >= EMPTY_TRIES:
+                    return ending or Ending(StopReason.EMPTY)
+            elif progress.steps and await floor.steer():
+                continue
+            if sum(_tokens(row) for row in rows) >= self._limits.tokens:
+                return Ending(StopReason.TOKEN_BUDGET)
+            left = self._limits.seconds - (self._clock.monotonic() - began - waited)
+            ending = await self._step(turn, emit, rows, progress, draft, left)
+            draft = None
+            if ending is not None:
+                return ending
+
+    def _finished(self, progress: Progress, rows: Sequence[Row]) -> Ending | None:
+        """How the turn ends after its last step; None when that step said nothing at all."""
+        last = next((row.body for row in reversed(rows) if isinstance(row.body, StepRow)), None)
+        if progress.last_stop == ModelStopReason.REFUSED:
+            return Ending(StopReason.REFUSED)
+        if progress.last_stop == ModelStopReason.MAX_TOKENS:
+            return Ending(StopReason.TRUNCATED)
+        if progress.last_stop == ModelStopReason.CONTEXT_FULL:
+            return Ending(StopReason.CONTEXT_OVERFLOW)
+        if last is None or not text_of(last).strip():
+            return None
+        return Ending(StopReason.TOOL_LIMIT if progress.calls_made >= self._limits.tool_calls else StopReason.ANSWERED)
+
+    async def _step(
+        self, turn: Turn, emit: Emit, rows: Sequence[Row], progress: Progress, draft: Draft | None, left: float
+    ) -> Ending | None:
+        chain = self._chain(turn)
+        if not chain:
+            return Ending(StopReason.NO_MODEL)
+        history = await self._store.transcript.history(turn.address, rows[0].id, HISTORY_ROWS)
+        persona, moment = self._persona(), moment_block(rows[0].at, self._bench.zone)
+        last_answer = progress.calls_made >= self._limits.tool_calls
+
+        def build(model: ModelRef, unfinished: str) -> ModelRequest:
+            return request_for(
+                turn,
+                model,
+                persona,
+                history=history,
+                rows=rows,
+                tools=self._specs(turn),
+                moment=moment,
+                unfinished=unfinished,
+                no_more_tools=last_answer,
+            )
+
+        try:
+            async with asyncio.timeout(max(0.0, left)):
+                step = await self._steps.run(
+                    turn, chain, build, draft or Draft(progress.steps), progress.text, progress.tools, emit
+                )
+        except TimeoutError:
+            unfinished = await self._store.transcript.draft(turn.id)
+            if unfinished is not None:
+                await self._keep(turn, unfinished)
+            return Ending(StopReason.TIME_LIMIT)
+        except StepFailed as failed:
+            if failed.partial is not None:
+                await self._store.transcript.append(turn.address, turn.id, self._clock.now(), failed.partial)
+            return self._unavailable(turn, failed)
+        step = _with_unique_ids(step, rows)
+        if last_answer:
+            step = replace(step, content=tuple(block for block in step.content if not isinstance(block, CallBlock)))
+        await self._store.transcript.append(turn.address, turn.id, self._clock.now(), step)
+        return None
+
+    async def _keep(self, turn: Turn, draft: Draft) -> None:
+        """Make a row of the text of a step that will not be finished."""
+        row = StepRow(draft.step, (TextBlock(draft.text),), "", "")
+        await self._store.transcript.append(turn.address, turn.id, self._clock.now(), row)
+
+    def _unavailable(self, turn: Turn, failed: StepFailed) -> Ending:
+        """What is told is what the first model of the chain met: that is what the owner wants mended."""
+        reference = secrets.token_hex(3)
+        model, cause = failed.model, failed.cause
+        log.error(
+            "turn %s: no model answered, reference %s: %s from %s", turn.id, reference, type(cause).__name__, model
+        )
+        told = {"provider": model.provider, "model": model.model, "reference": reference}
+        match cause:
+            case ContextTooLong():
+                return Ending(StopReason.CONTEXT_OVERFLOW, reference=reference)
+            case ModelMissing():
+                return Ending(StopReason.NO_MODEL, say("model_missing", turn.language, **told), reference)
+            case KeyRefused():
+                return Ending(StopReason.PROVIDER_UNAVAILABLE, say("key_refused", turn.language, **told), reference)
+            case NoCredit():
+                return Ending(StopReason.PROVIDER_UNAVAILABLE, say("no_credit", turn.language, **told), reference)
+        return Ending(StopReason.PROVIDER_UNAVAILABLE, reference=reference)
+
+    def _specs(self, turn: Turn) -> tuple[ToolSpec, ...]:
+        caller = turn.message.caller
+        return (*(tool.spec for tool in self._bench.tools.values()), *(caller.tools if caller else ()))
+
+    def _split(self, turn: Turn, calls: Sequence[ToolCall]) -> tuple[list[ToolCall], tuple[ToolCall, ...]]:
+        """Our calls, and those of the API client's own tools (which end the turn and are handed back)."""
+        caller = turn.message.caller
+        names = {tool.name for tool in caller.tools} if caller else set()
+        foreign = tuple(call for call in calls if call.name in names and not call.invalid)
+        return [call for call in calls if call not in foreign], foreign
+
+    def _handed_back(self, turn: Turn, rows: Sequence[Row]) -> tuple[ToolCall, ...]:
+        return self._split(turn, progress_of(rows).open_calls)[1]
+
+    def _limit_of(self, reason: StopReason) -> str:
+        match reason:
+            case StopReason.TOKEN_BUDGET:
+                return f"{self._limits.tokens}"
+            case StopReason.TIME_LIMIT:
+                return f"{self._limits.seconds:g}"
+        return f"{self._limits.tool_calls}"
+
+
+def opening_rows(turn: Turn) -> tuple[GivenRow | UserRow, ...]:
+    """The rows a turn begins with: what an API client brought along, and what the person wrote."""
+    message = turn.message
+    given = (GivenRow(message.caller.history),) if message.caller is not None else ()
+    said = (
+        (UserRow(message.text, message.sender, message.id, message.quote),)
+        if message.text or message.caller is None
+        else ()
+    )
+    return (*given, *said)
+
+
+def _tokens(row: Row) -> int:
+    return row.body.usage.input_tokens + row.body.usage.output_tokens if isinstance(row.body, StepRow) else 0
+
+
+def _with_unique_ids(step: StepRow, rows: Sequence[Row]) -> StepRow:
+    """Vendors that number their calls anew in every step must not make two calls of a turn look like one."""
+    used = {
+        block.call.id
+        for row in rows
+        if isinstance(row.body, StepRow)
+        for block in row.body.content
+        if isinstance(block, CallBlock)
+    }
+    content: list[TextBlock | ThinkingBlock | CallBlock] = []
+    for block in step.content:
+        if isinstance(block, CallBlock):
+            call_id = block.call.id or "call"
+            while call_id in used:
+                call_id = f"{call_id}_{step.step}"
+            used.add(call_id)
+            content.append(CallBlock(replace(block.call, id=call_id)))
+        else:
+            content.append(block)
+    return replace(step, content=tuple(content))

@@ -1,0 +1,151 @@
+"""One model call: over the chain of models, its text stored and shown as it grows, never doubled."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+
+from bot.brain.draft import DraftWriter
+from bot.brain.progress import separator
+from bot.brain.turn import Emit, Turn
+from bot.core.errors import ProviderError, ProviderUnreachable
+from bot.core.events import Resumed, TextDelta, ThinkingStarted
+from bot.core.model import (
+    CallBlock,
+    ModelCall,
+    ModelRef,
+    ModelRequest,
+    ModelStop,
+    ModelText,
+    ModelThought,
+    ModelUsage,
+    TextBlock,
+    ThinkingBlock,
+    Usage,
+)
+from bot.core.ports import Clock, Provider
+from bot.core.tasks import alongside
+from bot.core.tool import ToolCall
+from bot.core.transcript import StepRow
+from bot.core.view import ToolLine
+from bot.store.store import Store
+from bot.store.transcript import Draft
+
+log = logging.getLogger(__name__)
+
+TRIES_AFTER_TEXT = 2
+"""How often one model is asked when its stream breaks; failures before the first event are retried by the provider."""
+
+BuildRequest = Callable[[ModelRef, str], ModelRequest]
+
+
+class StepFailed(Exception):
+    """No model of the chain finished the step. ``model`` was asked first and met ``cause``; ``partial`` is the row of
+    what was shown of the step, if anything was."""
+
+    def __init__(self, partial: StepRow | None, model: ModelRef, cause: ProviderError) -> None:
+        super().__init__(str(cause))
+        self.partial, self.model, self.cause = partial, model, cause
+
+
+class ModelSteps:
+    """Asks models. ``provider`` resolves ``ModelRef.provider`` and retries what failed before the first event."""
+
+    def __init__(self, provider: Provider, store: Store, clock: Clock) -> None:
+        self._provider, self._store, self._clock = provider, store, clock
+
+    async def run(
+        self,
+        turn: Turn,
+        chain: Sequence[ModelRef],
+        build: BuildRequest,
+        draft: Draft,
+        before: str,
+        tools: tuple[ToolLine, ...],
+        emit: Emit,
+    ) -> StepRow:
+        """Return the finished step (not yet a row). ``before`` is the answer's text up to this step.
+
+        Raises ``StepFailed`` when every model failed, ``StoreError`` when text could not be stored.
+        """
+        first: ProviderError | None = None
+        given_up: ModelRef | None = None
+        for model in (model for model in chain for _ in range(TRIES_AFTER_TEXT)):
+            if model == given_up:
+                continue
+            emit(ThinkingStarted())
+            writer = self._writer(turn, draft, before, emit)
+            try:
+                return await self._ask(turn, build(model, draft.text), writer)
+            except ProviderError as error:
+                first = first or error
+                log.warning("turn %s: %s failed: %s (%s)", turn.id, model, type(error).__name__, error.detail or error)
+                broke_off = writer.draft.pieces > draft.pieces
+                draft = await self.taken_up(turn, writer.draft, before, tools, emit)
+                given_up = None if error.retryable and broke_off else model
+                if not error.next_model:
+                    break
+        partial = StepRow(draft.step, (TextBlock(draft.text),), "", "") if draft.text else None
+        raise StepFailed(partial, chain[0], first or ProviderUnreachable("No model was asked."))
+
+    async def taken_up(self, turn: Turn, draft: Draft, before: str, tools: tuple[ToolLine, ...], emit: Emit) -> Draft:
+        """After a break: text that is sealed or cannot be edited stays and is continued; other text is taken back."""
+        if not draft.text:
+            return draft
+        begins = len(before) + len(separator(before, draft.text))
+        if not turn.can_edit or await self._store.parts.sealed_to(turn.id) > begins:
+            return draft
+        await self._store.transcript.drop_draft(turn.id)
+        emit(Resumed(before, tools))
+        return Draft(draft.step)
+
+    def _writer(self, turn: Turn, draft: Draft, before: str, emit: Emit) -> DraftWriter:
+        started = bool(draft.text)
+
+        def show(piece: str) -> None:
+            nonlocal started
+            emit(TextDelta(piece if started else separator(before, piece) + piece))
+            started = True
+
+        return DraftWriter(self._store.transcript, turn.id, draft, show)
+
+    async def _ask(self, turn: Turn, request: ModelRequest, writer: DraftWriter) -> StepRow:
+        thoughts: list[ThinkingBlock] = []
+        calls: list[ToolCall] = []
+        usage, stop = Usage(), ""
+        failure: ProviderError | None = None
+        async with alongside(writer.run()):
+            try:
+                async with self._provider.stream(request) as events:
+                    async for event in events:
+                        match event:
+                            case ModelText(text=text):
+                                writer.add(text)
+                            case ModelThought(block=block):
+                                thoughts.append(block)
+                            case ModelCall(call=call):
+                                calls.append(call)
+                            case ModelUsage(usage=seen):
+                                usage = seen
+                            case ModelStop(reason=reason):
+                                stop = reason.value
+            except ProviderError as error:
+                failure = error
+            writer.finish()
+        await self._bill(turn, request.model, usage)
+        if failure is not None:
+            raise failure
+        written = (TextBlock(writer.text),) if writer.text else ()
+        return StepRow(
+            writer.draft.step, (*thoughts, *written, *map(CallBlock, calls)), str(request.model), stop, usage
+        )
+
+    async def _bill(self, turn: Turn, model: ModelRef, usage: Usage) -> None:
+        if usage == Usage():
+            return
+        usd = None
+        if model.price is not None:
+            usd = (usage.input_tokens * model.price[0] + usage.output_tokens * model.price[1]) / 1_000_000
+        await self._store.usage.add(
+            self._clock.now(), turn.id, turn.address, turn.sender.identity, str(model), usage, usd
+        )

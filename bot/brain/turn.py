@@ -1,0 +1,44 @@
+"""One turn as the Brain sees it, and what it may ask of the lane that runs it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+
+from bot.core.address import Address, Sender
+from bot.core.events import TurnEvent
+from bot.core.inbound import UserMessage
+
+Emit = Callable[[TurnEvent], None]
+"""Never waits and never fails: it folds the event into the view and lets the publisher know."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """``message`` opened it. ``can_edit`` False: text that was shown can only be continued, never taken back."""
+
+    id: str
+    message: UserMessage
+    language: str
+    can_edit: bool = True
+
+    @property
+    def address(self) -> Address:
+        return self.message.address
+
+    @property
+    def sender(self) -> Sender:
+        return self.message.sender
+
+
+@dataclass(frozen=True, slots=True)
+class Floor:
+    """The lane's side of a turn.
+
+    ``steer`` lets the messages that arrived meanwhile join the turn (their rows are written) and returns how many;
+    ``parked`` is held while the turn waits for a person: it frees the lane, and leaving it waits for the lane again.
+    """
+
+    steer: Callable[[], Awaitable[int]]
+    parked: Callable[[], AbstractAsyncContextManager[None]]

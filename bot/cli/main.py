@@ -1,0 +1,111 @@
+"""``bowerbird``: reads the command line, runs one command, and turns whatever happens into an exit status."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import secrets
+import sys
+from collections.abc import Sequence
+from typing import Final
+
+from bot.cli.session import Session
+from bot.core.errors import BowerbirdError
+
+COMMANDS: Final = {
+    "run": "run the daemon in the foreground, until SIGTERM or Ctrl+C",
+    "chat": "talk to the assistant in this terminal, or through a pipe",
+    "init": "ask a few questions and write config.yaml, SOUL.md and .env",
+    "doctor": "check the configuration and everything it names; each line says what to do",
+    "status": "what the running daemon says of itself",
+    "trace": "show what was said and done in a conversation or a turn",
+}
+"""Each is a module of this package with ``arguments(parser)``, ``DETAILS`` and ``run(args, session) -> exit status``."""
+
+EPILOG: Final = """\
+The configuration is --config FILE, else ./config.yaml, else ~/.config/bowerbird/config.yaml; without any,
+Bowerbird runs with its defaults. BOWERBIRD_LOG=debug|info|warning|error sets how much is logged.
+
+exit status: 0 fine, 1 failed, 2 wrong usage, 78 wrong configuration
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The exit status. Never raises, but for the ``SystemExit`` of argparse."""
+    parser = _parser()
+    args = parser.parse_args(arguments)
+    if args.command is None:
+        parser.print_help(sys.stderr)
+        return 2
+    session = Session(getattr(args, "config", None))
+    try:
+        status: int = importlib.import_module(f"bot.cli.{args.command}").run(args, session)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except KeyboardInterrupt:
+        return 1
+    except Exception as error:  # noqa: BLE001 - the outermost boundary: a person reads a sentence, the log has the rest
+        return _failed(error, session)
+    return status
+
+
+def version() -> str:
+    """The installed version, or that of the source tree."""
+    from importlib import metadata
+
+    try:
+        return metadata.version("bowerbird")
+    except metadata.PackageNotFoundError:
+        return "(source tree)"
+
+
+class _Version(argparse.Action):
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        print(f"bowerbird {version()}")
+        parser.exit()
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="bowerbird",
+        description="A self-hosted assistant in Telegram, Discord, Slack, a local web page and this terminal.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    for name, about in COMMANDS.items():
+        module = importlib.import_module(f"bot.cli.{name}")
+        command = commands.add_parser(
+            name,
+            help=about,
+            description=f"{about[0].upper()}{about[1:]}.",
+            epilog=module.DETAILS,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        module.arguments(command)
+    return parser
+
+
+def _failed(error: Exception, session: Session) -> int:
+    cause: BaseException = error
+    while isinstance(cause, BaseExceptionGroup):
+        cause = cause.exceptions[0]
+    if isinstance(cause, BrokenPipeError):
+        return _reader_gone()
+    if isinstance(cause, BowerbirdError):
+        for sentence in getattr(cause, "problems", None) or [cause]:
+            print(f"bowerbird: {sentence}", file=sys.stderr)
+        return cause.exit_status
+    reference = secrets.token_hex(4)
+    path = session.keep_details(error, reference)
+    where = f"the details are in {path}" if path else "no log file could be written"
+    print(f"bowerbird: something unexpected went wrong (reference {reference}); {where}", file=sys.stderr)
+    return 1
+
+
+def _reader_gone() -> int:
+    """Whoever read our output has enough. Python must not fail again when it flushes at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0

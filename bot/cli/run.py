@@ -1,0 +1,28 @@
+"""``bowerbird run``: the daemon in the foreground."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import signal
+
+from bot.cli.session import Session, config_option
+from bot.cli.signals import until_signal
+
+DETAILS = """\
+Log lines go to standard error; standard input is never read. One daemon owns a data folder; a second one is refused.
+SIGTERM and SIGINT stop it within 10 seconds; what was being answered goes on at the next start.
+"""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    config_option(parser)
+
+
+def run(args: argparse.Namespace, session: Session) -> int:
+    session.log_to_stderr("info")
+    config = session.config()
+    from bot.app.daemon import run_daemon
+
+    asyncio.run(until_signal(run_daemon(config), (signal.SIGTERM, signal.SIGINT)))
+    return 0

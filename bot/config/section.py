@@ -1,0 +1,62 @@
+"""What every section of the configuration is made of: the frozen, strict model and the small types its fields share."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from typing import Annotated, Any, Final
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+
+OFF_WORDS: Final = ("off", "no", "none", "false", "never")
+
+
+def is_off(value: Any) -> bool:
+    """True for ``false`` and for the words that people write for it."""
+    return value is False or (isinstance(value, str) and value.strip().lower() in OFF_WORDS)
+
+
+class Section(BaseModel):
+    """A section of ``config.yaml``: unknown keys are errors, nothing changes after loading."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, coerce_numbers_to_str=True)
+
+
+def _http_url(value: str) -> str:
+    value = value.strip()
+    if not value:
+        return value
+    try:
+        parts = urlsplit(value)
+        valid = parts.scheme in ("http", "https") and bool(parts.hostname) and not re.search(r"\s", value)
+        _ = parts.port
+    except ValueError:
+        valid = False
+    if not valid:
+        raise ValueError("must be an address that begins with http:// or https://")
+    return value
+
+
+def _as_words(value: Any) -> Any:
+    if isinstance(value, str):
+        raise ValueError('must be a list of words, such as ["python3", "check.py"]')
+    return value
+
+
+Url = Annotated[str, AfterValidator(_http_url)]
+"""``http(s)://host…`` or nothing."""
+Text = Annotated[str, Field(min_length=1)]
+Command = Annotated[tuple[str, ...], Field(min_length=1), BeforeValidator(_as_words)]
+"""A program and its arguments, run without a shell."""
+
+
+def is_near(url: str) -> bool:
+    """True for an address on this machine or in its own network: loopback, private range, a bare or a home name."""
+    host = (urlsplit(url).hostname or "").lower()
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return bool(host) and ("." not in host or host.endswith((".local", ".lan", ".internal", ".home.arpa", ".localhost")))
+    mapped = getattr(address, "ipv4_mapped", None) or address
+    return bool(mapped.is_loopback or mapped.is_private)

@@ -1,0 +1,171 @@
+"""What stands in a YAML file, and on which line. Every scalar stays the text that was written, so that the field it
+belongs to decides what it means; only ``true``, ``false`` and ``null`` are read as what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import yaml
+
+from bot.config.problems import Findings, Path_
+from bot.config.yaml_trouble import explain
+
+MAX_BYTES: Final = 256 * 1024
+MAX_DEPTH: Final = 30
+MAX_VALUES: Final = 20_000
+
+_PLAIN: Final[dict[str, bool | None]] = {
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+    **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
+}
+_TEXT_TAGS: Final = frozenset({None, "!", "tag:yaml.org,2002:str"})
+
+
+class _Unreadable(Exception):
+    """Reading cannot go on; ``sentence`` and ``line`` say why and where."""
+
+    def __init__(self, sentence: str, line: int) -> None:
+        super().__init__(sentence)
+        self.sentence, self.line = sentence, line
+
+
+def read_yaml(data: bytes, findings: Findings) -> dict[str, Any]:
+    """The mapping in ``data``; an empty file is an empty mapping. Lines go to ``findings.lines``.
+
+    Problems are noted in ``findings``. After one that makes the rest unreadable, what was read so far is lost and the
+    result is empty.
+    """
+    reader: _Reader | None = None
+    try:
+        text = _decoded(data)
+        reader = _Reader(text, findings)
+        return reader.document()
+    except _Unreadable as trouble:
+        findings.add_at(trouble.line, trouble.sentence)
+    except yaml.YAMLError as error:
+        line, sentence = explain(error, text, reader.last_quoted if reader else None)
+        findings.add_at(line, sentence)
+    return {}
+
+
+def _decoded(data: bytes) -> str:
+    if len(data) > MAX_BYTES:
+        raise _Unreadable(f"the file is larger than {MAX_BYTES // 1024} KiB; this is not a configuration", 1)
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise _Unreadable("the file is not UTF-8 text from here on; save it as UTF-8", line) from None
+
+
+class _Reader:
+    """Builds plain values from PyYAML's events, without its ideas about types."""
+
+    def __init__(self, text: str, findings: Findings) -> None:
+        self._text = text
+        self._events: Iterator[yaml.Event] = yaml.parse(text, Loader=yaml.SafeLoader)
+        self._findings = findings
+        self._lines: dict[Path_, int] = {}
+        self._anchors: dict[str, tuple[Any, int]] = {}
+        self._values = 0
+        self.last_quoted: yaml.ScalarEvent | None = None
+        findings.lines = self._lines
+
+    def document(self) -> dict[str, Any]:
+        value: Any = None
+        while not isinstance(event := next(self._events), yaml.StreamEndEvent):
+            if isinstance(event, yaml.DocumentStartEvent):
+                if value is not None:
+                    raise _Unreadable("a second document begins here (---); only one is read", _line(event))
+                value = self._value(next(self._events), ())
+        if value is None:
+            return {}
+        if not isinstance(value, dict):
+            hint = " (an ordinary colon, then a space)" if ":" in self._text or "：" in self._text else ""
+            raise _Unreadable(f"the file must consist of lines of the form `key: value`{hint}", 1)
+        return value
+
+    def _value(self, event: yaml.Event, path: Path_) -> Any:
+        self._values += 1
+        if len(path) > MAX_DEPTH or self._values > MAX_VALUES:
+            raise _Unreadable("this is nested too deeply or too large for a configuration", _line(event))
+        if isinstance(event, yaml.AliasEvent):
+            return self._alias(event)
+        self._refuse_tag(event)
+        before = self._values
+        value: Any
+        if isinstance(event, yaml.ScalarEvent):
+            value = self._scalar(event)
+        elif isinstance(event, yaml.SequenceStartEvent):
+            value = self._sequence(path)
+        else:
+            value = self._mapping(path)
+        if anchor := getattr(event, "anchor", None):
+            self._anchors[anchor] = (value, self._values - before + 1)
+        return value
+
+    def _alias(self, event: yaml.AliasEvent) -> Any:
+        """The anchored value again. It counts in full, so that aliases of aliases cannot grow without end."""
+        if event.anchor not in self._anchors:
+            raise _Unreadable("a value that begins with * must be quoted", _line(event))
+        value, size = self._anchors[event.anchor]
+        self._values += size
+        return value
+
+    def _refuse_tag(self, event: yaml.Event) -> None:
+        tag = getattr(event, "tag", None)
+        if tag not in _TEXT_TAGS:
+            raise _Unreadable("a value that begins with ! must be quoted; YAML tags are not read", _line(event))
+
+    def _scalar(self, event: yaml.ScalarEvent) -> str | bool | None:
+        if event.style in ("'", '"'):
+            self.last_quoted = event
+        if event.style is None and event.tag is None and event.value in _PLAIN:
+            return _PLAIN[event.value]
+        return str(event.value)
+
+    def _sequence(self, path: Path_) -> list[Any]:
+        items: list[Any] = []
+        while not isinstance(event := next(self._events), yaml.SequenceEndEvent):
+            item_path = (*path, len(items))
+            self._lines[item_path] = _line(event)
+            items.append(self._value(event, item_path))
+        return items
+
+    def _mapping(self, path: Path_) -> dict[str, Any]:
+        entries: dict[str, Any] = {}
+        while not isinstance(event := next(self._events), yaml.MappingEndEvent):
+            key = self._key(event)
+            key_path = (*path, key)
+            if key in entries:
+                first = self._lines[key_path]
+                self._findings.add_at(_line(event), f"stands here a second time; the first is on line {first}", key_path)
+                self._skip(key_path)
+                continue
+            self._lines[key_path] = _line(event)
+            entries[key] = self._value(next(self._events), key_path)
+        return entries
+
+    def _key(self, event: yaml.Event) -> str:
+        if not isinstance(event, yaml.ScalarEvent):
+            raise _Unreadable("a key must be a word; braces, brackets and * need quotes here", _line(event))
+        self._refuse_tag(event)
+        if event.style is None and event.value == "<<":
+            raise _Unreadable("merge keys (<<) are not read; write the keys out", _line(event))
+        if not event.value:
+            raise _Unreadable("a key is missing before the colon", _line(event))
+        return str(event.value)
+
+    def _skip(self, path: Path_) -> None:
+        """Read past a value without keeping the lines of what is in it."""
+        kept = dict(self._lines)
+        self._value(next(self._events), path)
+        self._lines.clear()
+        self._lines.update(kept)
+
+
+def _line(event: yaml.Event) -> int:
+    return int(event.start_mark.line) + 1
+

@@ -1,0 +1,186 @@
+"""The error tree. Policy sits on the class; vendors' errors are translated into it at the edge that meets them.
+
+BowerbirdError
+├── ConfigError                 wrong configuration: file, line, key (exit status 78)
+├── AlreadyRunning              another daemon owns the data folder
+├── StoreError                  what outlives the process cannot be written or read
+│   ├── StoreFull               no room left on the disk
+│   ├── StoreBusy               another program holds the file
+│   ├── StoreReadOnly           the folder or the file cannot be written
+│   └── StoreDamaged            the file is not a sound database
+├── TransportError              the network, below any vendor (retryable)
+│   └── TransportTimeout
+├── ChannelError                a platform refused or could not be reached
+│   ├── RateLimited             wait `retry_after` seconds, in full
+│   ├── FormatRefused           the markup was refused; once more as plain text
+│   ├── TooLong                 longer than the platform takes
+│   ├── MessageGone             the message to be edited no longer exists
+│   ├── ChatClosed              blocked, kicked, or not allowed to write there
+│   ├── Unauthorised            the token is not accepted
+│   └── ChannelUnreachable      no answer; the call may have had its effect (`maybe_done`)
+├── ProviderError               a model call failed (`retryable`: the same model may work; `next_model`: another may)
+│   ├── KeyRefused              401, 403
+│   ├── NoCredit                402, spent quota
+│   ├── ModelMissing            404
+│   ├── RequestRefused          400, 422: the request itself is wrong
+│   ├── ContextTooLong          the prompt does not fit the window
+│   ├── ProviderBusy            429, 503, 529: come back after `retry_after`
+│   ├── ProviderFailed          other 5xx, an error event inside the stream
+│   ├── ProviderUnreachable     no connection
+│   ├── StreamStalled           silence on an open stream
+│   ├── StreamCut               the stream ended without saying why
+│   └── StreamGarbled           the stream was not what the vendor documents
+└── ToolFailed                  a tool's own failure, in words for the model
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class BowerbirdError(Exception):
+    """``str()`` is a sentence for the person who can act on it; it never holds a secret, a prompt or a traceback."""
+
+    exit_status: ClassVar[int] = 1
+
+
+class ConfigError(BowerbirdError):
+    """``where`` is ``file:line``, ``key`` the dotted path as a person would write it."""
+
+    exit_status = 78
+
+    def __init__(self, message: str, *, file: str = "", line: int | None = None, key: str = "") -> None:
+        where = f"{file}:{line}" if file and line else file
+        super().__init__(": ".join(part for part in (where, key, message) if part))
+        self.file, self.line, self.key, self.message = file, line, key, message
+
+
+class AlreadyRunning(BowerbirdError):
+    pass
+
+
+class StoreError(BowerbirdError):
+    pass
+
+
+class StoreFull(StoreError):
+    pass
+
+
+class StoreBusy(StoreError):
+    pass
+
+
+class StoreReadOnly(StoreError):
+    pass
+
+
+class StoreDamaged(StoreError):
+    pass
+
+
+class TransportError(BowerbirdError):
+    pass
+
+
+class TransportTimeout(TransportError):
+    pass
+
+
+class ChannelError(BowerbirdError):
+    pass
+
+
+class RateLimited(ChannelError):
+    """``retry_after`` in seconds. ``everywhere``: the platform punishes the whole account, not this chat alone."""
+
+    def __init__(self, message: str, retry_after: float, *, everywhere: bool = False) -> None:
+        super().__init__(message)
+        self.retry_after, self.everywhere = retry_after, everywhere
+
+
+class FormatRefused(ChannelError):
+    pass
+
+
+class TooLong(ChannelError):
+    pass
+
+
+class MessageGone(ChannelError):
+    pass
+
+
+class ChatClosed(ChannelError):
+    pass
+
+
+class Unauthorised(ChannelError):
+    pass
+
+
+class ChannelUnreachable(ChannelError):
+    """``maybe_done``: the request left, so its effect is unknown."""
+
+    def __init__(self, message: str, *, maybe_done: bool) -> None:
+        super().__init__(message)
+        self.maybe_done = maybe_done
+
+
+class ProviderError(BowerbirdError):
+    """``detail`` goes to the log (redacted), never to a chat."""
+
+    retryable: ClassVar[bool] = False
+    next_model: ClassVar[bool] = True
+
+    def __init__(self, message: str, *, detail: str = "", retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.detail, self.retry_after = detail, retry_after
+
+
+class KeyRefused(ProviderError):
+    pass
+
+
+class NoCredit(ProviderError):
+    pass
+
+
+class ModelMissing(ProviderError):
+    pass
+
+
+class RequestRefused(ProviderError):
+    pass
+
+
+class ContextTooLong(ProviderError):
+    pass
+
+
+class ProviderBusy(ProviderError):
+    retryable = True
+
+
+class ProviderFailed(ProviderError):
+    retryable = True
+
+
+class ProviderUnreachable(ProviderError):
+    retryable = True
+
+
+class StreamStalled(ProviderError):
+    retryable = True
+
+
+class StreamCut(ProviderError):
+    retryable = True
+
+
+class StreamGarbled(ProviderError):
+    retryable = True
+
+
+class ToolFailed(BowerbirdError):
+    pass

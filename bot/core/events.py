@@ -1,0 +1,83 @@
+"""What the Brain emits while it answers; ``outbox.fold`` turns these into the view."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bot.core.stop import StopReason
+from bot.core.tool import ToolCall
+from bot.core.view import ApprovalCard, ToolLine
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed:
+    """The turn goes on from what is stored: after a restart, or after a change of model took text back."""
+
+    text: str
+    tools: tuple[ToolLine, ...] = ()
+    cards: tuple[ApprovalCard, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ThinkingStarted:
+    """A model was asked and has not written yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolStarted:
+    call_id: str
+    name: str
+    summary: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolEnded:
+    call_id: str
+    seconds: float
+    error: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalAsked:
+    card: ApprovalCard
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalDecided:
+    """The stored decision, however it came about (a press, the time limit, the end of the turn)."""
+
+    card: ApprovalCard
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A sentence by the bot itself, shown below the text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEnded:
+    """``text`` is the sentence that goes with the reason ("" when the answer speaks for itself)."""
+
+    reason: StopReason
+    text: str = ""
+    calls: tuple[ToolCall, ...] = ()
+
+
+TurnEvent = (
+    Resumed
+    | TextDelta
+    | ThinkingStarted
+    | ToolStarted
+    | ToolEnded
+    | ApprovalAsked
+    | ApprovalDecided
+    | Notice
+    | TurnEnded
+)

@@ -1,0 +1,136 @@
+"""What a channel delivers. Every inbound carries the platform's own id, which is what de-duplicates it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from bot.core.address import Address, Sender
+from bot.core.model import Message
+from bot.core.tool import ToolSpec
+
+
+@dataclass(frozen=True, slots=True)
+class FileRef:
+    """A file that still lies on the platform; ``Channel.fetch`` gets its bytes."""
+
+    channel: str
+    id: str
+    name: str
+    media_type: str
+    size_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """A message that was replied to or forwarded. Its text is from outside, whoever sent it on."""
+
+    text: str
+    author: str = ""
+    message_id: str = ""
+    forwarded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CallerRequest:
+    """What an API client brings for one turn: its own history, its tools and its wishes about the model.
+
+    ``model`` is the client's text ("" leaves the choice to the route). Calls of ``tools`` end the turn and are handed back.
+    """
+
+    history: tuple[Message, ...] = ()
+    system: str = ""
+    tools: tuple[ToolSpec, ...] = ()
+    model: str = ""
+    max_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class UserMessage:
+    """Somebody wrote. ``id`` is unique per address; ``direct`` is a one-to-one chat; ``addressed`` means the bot was meant."""
+
+    id: str
+    address: Address
+    sender: Sender
+    text: str
+    sent_at: float
+    direct: bool = True
+    addressed: bool = True
+    files: tuple[FileRef, ...] = ()
+    quote: Quote | None = None
+    caller: CallerRequest | None = None
+    kind: Literal["message"] = "message"
+
+
+@dataclass(frozen=True, slots=True)
+class MessageEdited:
+    """The person changed the message ``message_id``; ``text`` is its new text."""
+
+    id: str
+    address: Address
+    sender: Sender
+    message_id: str
+    text: str
+    sent_at: float
+    kind: Literal["edited"] = "edited"
+
+
+@dataclass(frozen=True, slots=True)
+class MessageDeleted:
+    id: str
+    address: Address
+    message_id: str
+    sent_at: float
+    kind: Literal["deleted"] = "deleted"
+
+
+@dataclass(frozen=True, slots=True)
+class ButtonPress:
+    """``payload`` is ``b:<id>:<verb>``. ``token`` is what the platform wants back with the answer ("" if nothing)."""
+
+    id: str
+    address: Address
+    sender: Sender
+    payload: str
+    sent_at: float
+    token: str = ""
+    kind: Literal["press"] = "press"
+
+
+@dataclass(frozen=True, slots=True)
+class StopPressed:
+    """A platform's own Stop (Telegram drafts, Slack sessions, the page's button, a closed API connection)."""
+
+    id: str
+    address: Address
+    sender: Sender
+    sent_at: float
+    kind: Literal["stop"] = "stop"
+
+
+@dataclass(frozen=True, slots=True)
+class Reaction:
+    id: str
+    address: Address
+    sender: Sender
+    message_id: str
+    emoji: str
+    added: bool
+    sent_at: float
+    kind: Literal["reaction"] = "reaction"
+
+
+Inbound = UserMessage | MessageEdited | MessageDeleted | ButtonPress | StopPressed | Reaction
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What ``receive`` returns once an inbound is stored.
+
+    ``turn`` is the turn that will answer ("" when none will), ``duplicate`` that this id had been stored before,
+    ``refused`` the sentence for the person when the inbound was turned away ("" otherwise).
+    """
+
+    turn: str = ""
+    duplicate: bool = False
+    refused: str = ""

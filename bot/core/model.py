@@ -1,0 +1,163 @@
+"""The one vocabulary between the Brain and every model vendor: messages in, model events out."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from bot.core.tool import ToolCall, ToolSpec
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRef:
+    """One entry of a chain: which provider (a name under ``providers:``), which model, with what limits.
+
+    ``window_tokens`` is the context window (None: ask the provider or assume). ``price`` is USD per million tokens as
+    (input, output). ``max_tokens`` bounds the answer.
+    """
+
+    provider: str
+    model: str
+    max_tokens: int = 8192
+    temperature: float | None = None
+    endpoint: str = ""
+    vision: bool = False
+    window_tokens: int | None = None
+    price: tuple[float, float] | None = None
+
+    def __str__(self) -> str:
+        return f"{self.provider}/{self.model}"
+
+
+@dataclass(frozen=True, slots=True)
+class TextBlock:
+    text: str
+    kind: Literal["text"] = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class ThinkingBlock:
+    """Reasoning to be replayed unchanged or dropped whole. ``raw`` is the vendor's own block as JSON, byte for byte."""
+
+    vendor: str
+    text: str
+    raw: str
+    kind: Literal["thinking"] = "thinking"
+
+
+@dataclass(frozen=True, slots=True)
+class CallBlock:
+    call: ToolCall
+    kind: Literal["call"] = "call"
+
+
+@dataclass(frozen=True, slots=True)
+class ResultBlock:
+    """The result of the call ``call_id``; ``error`` tells the model that it did not work."""
+
+    call_id: str
+    name: str
+    text: str
+    error: bool = False
+    kind: Literal["result"] = "result"
+
+
+@dataclass(frozen=True, slots=True)
+class ImageBlock:
+    media_type: str
+    data: bytes
+    kind: Literal["image"] = "image"
+
+
+Block = TextBlock | ThinkingBlock | CallBlock | ResultBlock | ImageBlock
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """``user`` messages hold text, images and results; ``assistant`` messages hold thinking, text and calls, in order."""
+
+    role: Literal["user", "assistant"]
+    content: tuple[Block, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """Everything one model call needs. ``system`` is the stable prefix.
+
+    Contract: every call in ``messages`` has its result in the very next user message. ``tool_choice`` "none" keeps the
+    tools in the prompt (so the cache holds) but forbids their use. ``schema`` asks for one JSON object of that shape.
+    """
+
+    model: ModelRef
+    system: str
+    messages: tuple[Message, ...]
+    tools: tuple[ToolSpec, ...] = ()
+    tool_choice: Literal["auto", "none"] = "auto"
+    schema: Mapping[str, Any] | None = None
+
+
+class ModelStopReason(enum.StrEnum):
+    """Why the model stopped writing, in one vendor-neutral word."""
+
+    END = "end"
+    TOOL_USE = "tool_use"
+    MAX_TOKENS = "max_tokens"
+    REFUSED = "refused"
+    PAUSED = "paused"
+    CONTEXT_FULL = "context_full"
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one model call. ``input_tokens`` is the whole prompt, cached parts included."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ModelText:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelThinking:
+    """The model is reasoning; ``text`` may be empty. Never shown as answer text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelThought:
+    """A finished reasoning block, to be stored with the step and replayed."""
+
+    block: ThinkingBlock
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCall:
+    """A tool call whose arguments are complete or known to be broken (``call.invalid``)."""
+
+    call: ToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class ModelUsage:
+    """Totals so far for this call; the last one wins."""
+
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class ModelStop:
+    """Always the last event. A stream that ends without it has failed, and the provider raises instead."""
+
+    reason: ModelStopReason
+    raw: str = ""
+
+
+ModelEvent = ModelText | ModelThinking | ModelThought | ModelCall | ModelUsage | ModelStop

@@ -1,0 +1,186 @@
+"""The seams: what the core asks of channels, vendors, tools, clocks and stores. Contracts are in the docstrings."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from bot.core.address import Address, Sender
+from bot.core.inbound import ButtonPress, FileRef, Inbound, Receipt
+from bot.core.model import ModelEvent, ModelRequest
+from bot.core.tool import ToolContext, ToolResult, ToolSpec
+from bot.core.transcript import Row
+from bot.core.view import Limits, Part, Ref, Rendered
+
+
+class Clock(Protocol):
+    """Time as a parameter, so that tests never sleep."""
+
+    def now(self) -> float:
+        """Unix time in seconds."""
+        ...
+
+    def monotonic(self) -> float: ...
+
+    async def sleep(self, seconds: float) -> None: ...
+
+
+class Receive(Protocol):
+    """Hand an inbound to the house. Returns once it is stored (or refused): only then may the platform be told.
+
+    Raises ``StoreError`` when it could not be stored: the channel must then not acknowledge.
+    """
+
+    async def __call__(self, inbound: Inbound) -> Receipt: ...
+
+
+class CallKind(enum.IntEnum):
+    """What an outgoing platform call is for, dearest first: the governor gives way in the opposite order."""
+
+    ANSWER = 0
+    FINAL = 1
+    PREVIEW = 2
+    TYPING = 3
+
+
+class Governor(Protocol):
+    """The one place where platform rates are kept. Keys are addresses; the account is ``channel:account``."""
+
+    async def room(self, to: Address, kind: CallKind) -> None:
+        """Wait until a call of this kind would be let through at once; takes nothing."""
+        ...
+
+    def call(self, to: Address, kind: CallKind) -> AbstractAsyncContextManager[None]:
+        """Hold one platform call. Waits for its turn; a ``RateLimited`` that leaves the block is kept in full."""
+        ...
+
+
+class Channel(Protocol):
+    """One platform. ``name`` is the key under ``channels:`` in the config."""
+
+    name: str
+
+    @property
+    def limits(self) -> Limits: ...
+
+    @property
+    def connected(self) -> bool:
+        """True while inbound messages would arrive."""
+        ...
+
+    def render(self, markdown: str) -> Rendered:
+        """Pure and total: any text renders; paging measures the result."""
+        ...
+
+    async def run(self, receive: Receive) -> None:
+        """Until cancelled; closes within 3 s. Every call it makes asks the governor."""
+        ...
+
+    async def show(self, to: Address, ref: Ref | None, part: Part) -> Ref:
+        """Make the platform message equal the part: send when ``ref`` is None, else edit. Idempotent."""
+        ...
+
+    async def remove(self, to: Address, ref: Ref) -> None: ...
+
+    async def answer(self, press: ButtonPress, notice: str) -> None:
+        """Tell the presser within the platform's deadline; a late or repeated answer is not an error."""
+        ...
+
+    async def fetch(self, file: FileRef) -> bytes:
+        """Bounded; raises ``ChannelError`` when the file is too large or gone."""
+        ...
+
+    async def history(self, of: Address, limit: int) -> Sequence[Inbound]:
+        """The newest ``limit`` messages where the platform can tell, else nothing."""
+        ...
+
+
+AsgiApp = Callable[[Any, Any, Any], Awaitable[None]]
+
+
+class Mounted(Protocol):
+    """A channel that also answers HTTP: ``bot.web`` serves ``app`` for every path that it does not own itself."""
+
+    @property
+    def app(self) -> AsgiApp: ...
+
+
+class Provider(Protocol):
+    """One model vendor."""
+
+    def stream(self, request: ModelRequest) -> AbstractAsyncContextManager[AsyncIterator[ModelEvent]]:
+        """Entering connects; iterating yields events and ends with ``ModelStop``, or raises ``ProviderError``.
+
+        Leaving the context (also by cancellation) closes the connection, which is what stops the vendor's meter.
+        """
+        ...
+
+    async def aclose(self) -> None: ...
+
+
+class Tool(Protocol):
+    @property
+    def spec(self) -> ToolSpec: ...
+
+    def check(self, args: Mapping[str, Any]) -> str:
+        """ "" when the arguments fit, else what is wrong with them, in words that the model can learn from."""
+        ...
+
+    async def run(self, args: Mapping[str, Any], context: ToolContext) -> ToolResult:
+        """Raises ``ToolFailed`` for what the model should read; anything else is a defect."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ChatSummary:
+    """One line of a list of chats: ``title`` is the start of its first message."""
+
+    address: Address
+    title: str
+    last_at: float
+
+
+class Archive(Protocol):
+    """What a channel may read of the past, so that a page or a terminal can show it."""
+
+    async def chats(self, channel: str, account: str, limit: int) -> Sequence[ChatSummary]: ...
+
+    async def rows(self, address: Address, limit: int) -> Sequence[Row]:
+        """The newest ``limit`` rows, oldest first."""
+        ...
+
+
+class Notes(Protocol):
+    """A channel's own durable notes (offsets, cursors), by key."""
+
+    async def read(self, key: str) -> str | None: ...
+
+    async def write(self, key: str, value: str) -> None: ...
+
+
+class Control(Protocol):
+    """What the command line may ask of a running daemon."""
+
+    async def status(self) -> Mapping[str, Any]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelKit:
+    """What a channel is built with, beside its own config."""
+
+    governor: Governor
+    clock: Clock
+    archive: Archive
+    notes: Notes
+    name: str
+    account: str
+    language: str
+    about: Callable[[], Mapping[str, Any]]
+
+
+def owner_of(channel: str) -> Sender:
+    """The person at a loopback page or a terminal: an owner by being there."""
+    return Sender(channel=channel, id="owner", name="Owner")

@@ -1,0 +1,46 @@
+"""Every way a turn can end. A turn always ends in one of these, never in an exception."""
+
+from __future__ import annotations
+
+import enum
+
+
+class StopReason(enum.StrEnum):
+    ANSWERED = "answered"
+    STOPPED = "stopped"
+    INTERRUPTED = "interrupted"
+    TOOL_LIMIT = "tool_limit"
+    TOKEN_BUDGET = "token_budget"
+    TIME_LIMIT = "time_limit"
+    TRUNCATED = "truncated"
+    REFUSED = "refused"
+    CONTEXT_OVERFLOW = "context_overflow"
+    EMPTY = "empty"
+    PROVIDER_UNAVAILABLE = "provider_unavailable"
+    NO_MODEL = "no_model"
+    APPROVAL_DENIED = "approval_denied"
+    APPROVAL_EXPIRED = "approval_expired"
+    CALLER_TOOLS = "caller_tools"
+    COMMAND = "command"
+    PARKED = "parked"
+    INTERNAL_ERROR = "internal_error"
+
+    @property
+    def is_failure(self) -> bool:
+        """True where the person did not get what they asked for, through no wish of theirs."""
+        return self in _FAILURES
+
+
+_FAILURES = frozenset(
+    {
+        StopReason.TOOL_LIMIT,
+        StopReason.TOKEN_BUDGET,
+        StopReason.TIME_LIMIT,
+        StopReason.CONTEXT_OVERFLOW,
+        StopReason.EMPTY,
+        StopReason.PROVIDER_UNAVAILABLE,
+        StopReason.NO_MODEL,
+        StopReason.PARKED,
+        StopReason.INTERNAL_ERROR,
+    }
+)

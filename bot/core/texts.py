@@ -1,0 +1,162 @@
+"""Every sentence the bot itself says to a person, in English and Chinese: one table, one function."""
+
+from __future__ import annotations
+
+from typing import Final
+
+TEXTS: Final[dict[str, dict[str, str]]] = {
+    # how a turn ended (StopReason); "" says nothing beside the answer
+    "end_answered": {"en": "", "zh": ""},
+    "end_command": {"en": "", "zh": ""},
+    "end_caller_tools": {"en": "", "zh": ""},
+    "end_stopped": {"en": "Stopped.", "zh": "已停止。"},
+    "end_interrupted": {
+        "en": "Interrupted: I am restarting and will go on here.",
+        "zh": "已中断：我正在重启，稍后会在这里继续。",
+    },
+    "end_tool_limit": {
+        "en": "The limit of {limit} tool calls for one message was reached.",
+        "zh": "已达到单条消息 {limit} 次工具调用的上限。",
+    },
+    "end_token_budget": {
+        "en": "The token budget of this turn is spent ({limit} tokens).",
+        "zh": "本轮的令牌预算已用完（{limit} 个令牌）。",
+    },
+    "end_time_limit": {
+        "en": "The time limit of {limit} seconds for one message was reached.",
+        "zh": "已达到单条消息 {limit} 秒的时间上限。",
+    },
+    "end_truncated": {
+        "en": "The answer was cut off at the model's output limit. Say “go on” for the rest.",
+        "zh": "回答因达到模型输出上限而被截断。回复“继续”可查看其余部分。",
+    },
+    "end_refused": {"en": "The model declined to answer this.", "zh": "模型拒绝回答这个问题。"},
+    "end_context_overflow": {
+        "en": "This message is too long for the model. Shorten it, or start a new conversation with /new.",
+        "zh": "这条消息对模型来说太长了。请缩短内容，或用 /new 开始新的对话。",
+    },
+    "end_empty": {
+        "en": "The model returned an empty answer, twice. Please try again or rephrase.",
+        "zh": "模型两次返回了空回答。请重试或换一种说法。",
+    },
+    "end_provider_unavailable": {
+        "en": "No model can be reached right now. Please try again in a few minutes. (Reference {reference})",
+        "zh": "目前无法连接任何模型，请几分钟后再试。（编号 {reference}）",
+    },
+    "end_no_model": {
+        "en": "I have no language model yet. {how}",
+        "zh": "我还没有可用的语言模型。{how}",
+    },
+    "end_approval_denied": {"en": "You denied this.", "zh": "你已拒绝该操作。"},
+    "end_approval_expired": {"en": "Nobody approved this in time.", "zh": "没有人及时批准该操作。"},
+    "end_parked": {
+        "en": "Sorry: I broke down twice on this message, so I have set it aside. Please rephrase it or send it again.",
+        "zh": "抱歉：处理这条消息时我两次崩溃，已将其搁置。请换一种说法或重新发送。",
+    },
+    "end_internal_error": {
+        "en": "Sorry, something went wrong on my side. Please send it again. (Reference {reference})",
+        "zh": "抱歉，我这边出了点问题，请重新发送。（编号 {reference}）",
+    },
+    # how to get a model
+    "get_model": {
+        "en": "Set ANTHROPIC_API_KEY or OPENAI_API_KEY in .env and restart, or start Ollama on this machine,"
+        " or let me download the small local model (see `bowerbird doctor`). Commands such as /help work meanwhile.",
+        "zh": "请在 .env 中设置 ANTHROPIC_API_KEY 或 OPENAI_API_KEY 后重启，或在本机启动 Ollama，"
+        "或让我下载小型本地模型（见 `bowerbird doctor`）。在此期间 /help 等命令仍可使用。",
+    },
+    "model_missing": {
+        "en": "{provider} has no model “{model}”: the owner should check brain.llm in config.yaml. (Reference {reference})",
+        "zh": "{provider} 没有模型“{model}”：请机器人所有者检查 config.yaml 中的 brain.llm。（编号 {reference}）",
+    },
+    "key_refused": {
+        "en": "{provider} does not accept its key: the owner should check it in .env or config.yaml. (Reference {reference})",
+        "zh": "{provider} 不接受当前密钥：请机器人所有者检查 .env 或 config.yaml。（编号 {reference}）",
+    },
+    "no_credit": {
+        "en": "The account at {provider} has no credit left: the owner should top it up. (Reference {reference})",
+        "zh": "{provider} 账户余额不足：请机器人所有者充值。（编号 {reference}）",
+    },
+    # presses
+    "press_unknown": {"en": "This button no longer does anything.", "zh": "这个按钮已失效。"},
+    "press_not_yours": {"en": "Only an owner can decide this.", "zh": "只有所有者可以决定。"},
+    "press_decided": {"en": "Already decided: {decision}", "zh": "已经决定：{decision}"},
+    "press_stopped": {"en": "Stopping.", "zh": "正在停止。"},
+    "press_nothing": {"en": "Nothing is running.", "zh": "当前没有正在进行的任务。"},
+    "decision_once": {"en": "Approved once.", "zh": "已批准一次。"},
+    "decision_chat": {"en": "Approved for this chat.", "zh": "已在本聊天中批准。"},
+    "decision_always": {"en": "Approved for good.", "zh": "已永久批准。"},
+    "decision_deny": {"en": "Denied.", "zh": "已拒绝。"},
+    "decision_expired": {"en": "Expired: it was not run.", "zh": "已过期，未执行。"},
+    "decision_void": {"en": "No longer needed: the turn is over.", "zh": "本轮已结束，无需决定。"},
+    "asks_because_effect": {"en": "This tool {effect}.", "zh": "此工具会{effect}。"},
+    "asks_because_rule": {
+        "en": "This tool {effect}; the rule “{rule}” asks first.",
+        "zh": "此工具会{effect}；规则“{rule}”要求先询问。",
+    },
+    "effect_read": {"en": "only reads", "zh": "读取内容"},
+    "effect_write": {"en": "writes to your files", "zh": "写入你的文件"},
+    "effect_send": {"en": "sends something to others", "zh": "向他人发送内容"},
+    "effect_run": {"en": "runs a program", "zh": "运行程序"},
+    "effect_spend": {"en": "spends money", "zh": "花费金钱"},
+    # commands
+    "command_start": {
+        "en": "Hello, I am {name}. Write to me as you would to a person; /help shows what else I understand.",
+        "zh": "你好，我是 {name}。像和人聊天一样给我发消息即可；发送 /help 查看更多功能。",
+    },
+    "command_help": {
+        "en": "Just write. Commands:\n\n- /new: start a new conversation\n- /stop: stop what I am doing\n"
+        "- /status: how I am doing\n- /model: which models answer\n- /usage: what today cost\n- /help: this text",
+        "zh": "直接发消息即可。命令：\n\n- /new：开始新的对话\n- /stop：停止当前任务\n"
+        "- /status：运行状态\n- /model：使用的模型\n- /usage：今日用量\n- /help：本帮助",
+    },
+    "command_new": {
+        "en": "A new conversation. What came before is kept, but I no longer look at it.",
+        "zh": "新的对话已开始。之前的内容会保留，但我不再参考。",
+    },
+    "command_unknown": {
+        "en": "I do not know the command /{name}. /help lists the ones I know.",
+        "zh": "我不认识命令 /{name}。发送 /help 查看可用命令。",
+    },
+    "command_status": {
+        "en": "Bowerbird {version}, up for {minutes} minutes.\n\nChannels: {channels}\nModels: {model}",
+        "zh": "Bowerbird {version}，已运行 {minutes} 分钟。\n\n渠道：{channels}\n模型：{model}",
+    },
+    "command_model": {"en": "Models, in this order: {models}\n\n{demo}", "zh": "模型（按顺序）：{models}\n\n{demo}"},
+    "command_model_demo": {
+        "en": "A small demo model on this machine is answering. For a better one: {how}",
+        "zh": "目前由本机上的小型演示模型回答。想要更好的模型：{how}",
+    },
+    "command_usage": {"en": "Your usage today:", "zh": "你今天的用量："},
+    "command_usage_none": {"en": "You have used no model today.", "zh": "你今天还没有使用过模型。"},
+    "command_usage_line": {
+        "en": "- {model}: {calls} calls, {read} tokens read, {written} written, {usd}",
+        "zh": "- {model}：{calls} 次调用，读入 {read} 令牌，写出 {written} 令牌，{usd}",
+    },
+    # who may talk
+    "refused_stranger": {
+        "en": "I only talk to people my owner has let in.",
+        "zh": "我只与所有者允许的人交谈。",
+    },
+    "refused_too_long": {
+        "en": "This message is longer than {limit} characters. Please send it in pieces.",
+        "zh": "这条消息超过 {limit} 个字符，请分段发送。",
+    },
+    "refused_empty": {"en": "There is no text in this message.", "zh": "这条消息没有文字。"},
+    "stopping": {
+        "en": "I am restarting. Your message is kept and will be answered.",
+        "zh": "我正在重启。你的消息已保存，稍后会回复。",
+    },
+}
+
+
+def say(key: str, language: str = "en", **values: object) -> str:
+    """The sentence ``key`` in ``language`` (``zh…`` is Chinese, anything else English) with ``values`` filled in."""
+    entry = TEXTS[key]
+    return entry["zh" if language.lower().startswith("zh") else "en"].format(**values)
+
+
+def language_of(text: str, wanted: str = "auto") -> str:
+    """The language for the bot's own sentences: ``wanted`` unless that is ``auto``, else by the script of ``text``."""
+    if wanted != "auto":
+        return wanted
+    return "zh" if any("\u4e00" <= char <= "\u9fff" for char in text) else "en"

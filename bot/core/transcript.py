@@ -1,0 +1,96 @@
+"""The rows of a transcript: append-only, the truth about an address. Everything else is derived from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from bot.core.address import Address, Sender
+from bot.core.inbound import Quote
+from bot.core.model import CallBlock, Message, TextBlock, ThinkingBlock, Usage
+from bot.core.stop import StopReason
+
+
+@dataclass(frozen=True, slots=True)
+class UserRow:
+    """What a person wrote. ``steered`` rows joined a turn that was already running."""
+
+    text: str
+    sender: Sender
+    message_id: str
+    quote: Quote | None = None
+    steered: bool = False
+    kind: Literal["user"] = "user"
+
+
+@dataclass(frozen=True, slots=True)
+class GivenRow:
+    """Messages that an API client brought along as the history of its request."""
+
+    messages: tuple[Message, ...]
+    kind: Literal["given"] = "given"
+
+
+@dataclass(frozen=True, slots=True)
+class StepRow:
+    """One finished model call. ``model`` is ``provider/model``; ``stop`` the model's stop reason, "" for a step that
+    was broken off (stopped, or the model failed after its text could no longer be taken back)."""
+
+    step: int
+    content: tuple[TextBlock | ThinkingBlock | CallBlock, ...]
+    model: str
+    stop: str
+    usage: Usage = field(default_factory=Usage)
+    kind: Literal["step"] = "step"
+
+
+@dataclass(frozen=True, slots=True)
+class ResultRow:
+    """The result of one call; every call in a ``StepRow`` has one before the next user row of another turn."""
+
+    call_id: str
+    name: str
+    text: str
+    error: bool = False
+    seconds: float = 0.0
+    kind: Literal["result"] = "result"
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyRow:
+    """Text by the bot itself (a command's answer): shown, never part of a prompt."""
+
+    text: str
+    kind: Literal["reply"] = "reply"
+
+
+@dataclass(frozen=True, slots=True)
+class EndRow:
+    """The turn is over. ``text`` is the sentence shown beside the answer ("" when the answer needs none),
+    ``reference`` the id under which the log has the details of a failure."""
+
+    reason: StopReason
+    text: str = ""
+    reference: str = ""
+    kind: Literal["end"] = "end"
+
+
+@dataclass(frozen=True, slots=True)
+class BreakRow:
+    """``/new``: what came before is no longer history for prompts."""
+
+    kind: Literal["break"] = "break"
+
+
+Body = UserRow | GivenRow | StepRow | ResultRow | ReplyRow | EndRow | BreakRow
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """``id`` grows by time of writing within the whole store; ``at`` is Unix time."""
+
+    id: int
+    address: Address
+    turn: str
+    at: float
+    body: Body

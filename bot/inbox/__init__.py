@@ -1,0 +1,1 @@
+"""Receiving: authorise, de-duplicate, record, acknowledge; one lane per address."""

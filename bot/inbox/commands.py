@@ -1,0 +1,107 @@
+"""Commands in chat: what a text that begins with a slash means, and what is answered."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from bot.brain.turn import Turn
+from bot.core.texts import say
+from bot.core.transcript import Body, BreakRow, ReplyRow
+from bot.store.usage import UsageRows
+
+AT_ONCE: Final = frozenset({"start", "help", "stop", "status", "usage", "model"})
+"""Answered beside a running turn; ``new`` takes its place in the order of messages."""
+KNOWN: Final = AT_ONCE | {"new"}
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """``name`` without slash, lower case; ``known`` False for a word that no command has."""
+
+    name: str
+    rest: str
+    known: bool
+
+
+def command_of(text: str) -> Command | None:
+    """``/name`` or ``/name@bot rest``. A path such as ``/etc/hosts`` or a lone slash is not a command."""
+    words = text.split(maxsplit=1)
+    if not words or not words[0].startswith("/"):
+        return None
+    name = words[0][1:].partition("@")[0].lower()
+    if not name.isascii() or not name.replace("_", "").isalnum():
+        return None
+    return Command(name, words[1] if len(words) > 1 else "", name in KNOWN)
+
+
+class Commands:
+    """Answers commands. ``about`` is what the daemon says of itself, ``stop`` ends what runs at an address."""
+
+    def __init__(
+        self, usage: UsageRows, about: Callable[[], Mapping[str, Any]], stop: Callable[[Turn], Awaitable[bool]]
+    ) -> None:
+        self._usage, self._about, self._stop = usage, about, stop
+
+    async def answer(self, turn: Turn, command: Command, now: float) -> tuple[Body, ...]:
+        """The rows of the answer: a reply, and for ``new`` the break."""
+        match command.name:
+            case "start":
+                return (ReplyRow(say("command_start", turn.language, name=self._about()["name"])),)
+            case "help":
+                return (ReplyRow(say("command_help", turn.language)),)
+            case "new":
+                return (ReplyRow(say("command_new", turn.language)), BreakRow())
+            case "stop":
+                stopped = await self._stop(turn)
+                return (ReplyRow(say("press_stopped" if stopped else "press_nothing", turn.language)),)
+            case "status":
+                return (ReplyRow(self._status(turn.language)),)
+            case "model":
+                return (ReplyRow(self._model(turn.language)),)
+            case "usage":
+                return (ReplyRow(await self._day(turn, now)),)
+        return (ReplyRow(say("command_unknown", turn.language, name=command.name)),)
+
+    def _status(self, language: str) -> str:
+        about = self._about()
+        channels = ", ".join(f"{name}: {state}" for name, state in about["channels"].items())
+        minutes = int(about["uptime_seconds"] // 60)
+        return say(
+            "command_status",
+            language,
+            version=about["version"],
+            minutes=minutes,
+            channels=channels,
+            model=_chain(about),
+        )
+
+    def _model(self, language: str) -> str:
+        about = self._about()
+        demo = say("command_model_demo", language, how=say("get_model", language)) if about["model"].get("demo") else ""
+        return say("command_model", language, models=_chain(about), demo=demo).strip()
+
+    async def _day(self, turn: Turn, now: float) -> str:
+        midnight = time.mktime((*time.localtime(now)[:3], 0, 0, 0, 0, 0, -1))
+        totals = await self._usage.since(midnight, turn.sender.identity)
+        if not totals:
+            return say("command_usage_none", turn.language)
+        lines = [
+            say(
+                "command_usage_line",
+                turn.language,
+                model=total.model,
+                calls=total.calls,
+                read=total.input_tokens,
+                written=total.output_tokens,
+                usd=f"${total.usd:.4f}" if total.unpriced == 0 else "–",
+            )
+            for total in totals
+        ]
+        return "\n".join((say("command_usage", turn.language), "", *lines))
+
+
+def _chain(about: Mapping[str, Any]) -> str:
+    return " → ".join(about["chain"]) or "–"

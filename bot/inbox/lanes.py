@@ -1,0 +1,201 @@
+"""Lanes: one per live address, order within it, steering, parking, and stopping."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from bot.brain.turn import Floor, Turn
+from bot.core.address import Address
+from bot.core.inbound import UserMessage
+from bot.core.ports import Clock
+from bot.core.transcript import UserRow
+from bot.inbox.admission import Admission
+from bot.inbox.commands import AT_ONCE, KNOWN, command_of
+from bot.store.inbox import InboxRow
+from bot.store.transcript import TranscriptRows
+
+WhenBusy = Literal["steer", "queue"]
+
+
+class RunTurn(Protocol):
+    """Answer one message to its end, whatever happens. Only cancellation leaves it; ``stopping`` tells a person's stop
+    (the turn ends) from the end of the process (the turn goes on after the next start)."""
+
+    async def __call__(self, row: InboxRow, turn: Turn, floor: Floor, stopping: asyncio.Event) -> None: ...
+
+
+@dataclass(slots=True)
+class _Live:
+    """A turn that has a task: running, waiting for a slot, or parked."""
+
+    turn: Turn
+    task: asyncio.Task[None]
+    stopping: asyncio.Event
+
+
+@dataclass(slots=True)
+class _Lane:
+    """``floor`` is held by the one turn of the address that is not parked; ``waiting`` are messages in order."""
+
+    waiting: deque[InboxRow] = field(default_factory=deque)
+    floor: asyncio.Lock = field(default_factory=asyncio.Lock)
+    live: dict[str, _Live] = field(default_factory=dict)
+    serving: bool = False
+
+
+class _Seat:
+    """What a running turn holds: its lane's floor and a slot of the house. Parking gives both up for a while."""
+
+    def __init__(self, floor: asyncio.Lock, admission: Admission, person: str) -> None:
+        self._floor, self._admission, self._person = floor, admission, person
+        self._has_floor, self._has_slot = True, False
+
+    async def take(self) -> None:
+        if not self._has_floor:
+            await self._floor.acquire()
+            self._has_floor = True
+        if not self._has_slot:
+            await self._admission.take(self._person)
+            self._has_slot = True
+
+    def give(self) -> None:
+        if self._has_slot:
+            self._has_slot = False
+            self._admission.give()
+        if self._has_floor:
+            self._has_floor = False
+            self._floor.release()
+
+    @asynccontextmanager
+    async def parked(self) -> AsyncIterator[None]:
+        self.give()
+        yield
+        await self.take()
+
+
+class Lanes:
+    """``group`` owns every task; ``turn_of`` makes the turn of a stored message."""
+
+    def __init__(
+        self,
+        *,
+        group: asyncio.TaskGroup,
+        run: RunTurn,
+        turn_of: Callable[[InboxRow, UserMessage], Turn],
+        transcript: TranscriptRows,
+        clock: Clock,
+        admission: Admission,
+        when_busy: WhenBusy,
+    ) -> None:
+        self._group, self._run, self._turn_of = group, run, turn_of
+        self._transcript, self._clock, self._admission, self._when_busy = transcript, clock, admission, when_busy
+        self._lanes: dict[Address, _Lane] = {}
+        self._closed = False
+
+    @property
+    def live_turns(self) -> int:
+        return sum(len(lane.live) for lane in self._lanes.values())
+
+    @property
+    def live_lanes(self) -> int:
+        return len(self._lanes)
+
+    def submit(self, row: InboxRow) -> None:
+        """Queue a stored message; commands that need no order are answered at once. Never waits."""
+        message = row.inbound
+        if self._closed or not isinstance(message, UserMessage):
+            return
+        lane = self._lanes.setdefault(message.address, _Lane())
+        command = command_of(message.text)
+        if command is not None and command.name in AT_ONCE | ({command.name} - KNOWN):
+            self._start(lane, row, message, _Seat(asyncio.Lock(), self._admission, ""), beside=True)
+            return
+        lane.waiting.append(row)
+        if not lane.serving:
+            lane.serving = True
+            self._group.create_task(self._serve(message.address, lane))
+
+    def stop(self, address: Address, wanted: Callable[[Turn], bool]) -> int:
+        """Stop those turns of the address that are ``wanted`` stopped. Return how many were running."""
+        lane = self._lanes.get(address)
+        chosen = [
+            live for live in (lane.live.values() if lane else ()) if wanted(live.turn) and not live.stopping.is_set()
+        ]
+        for live in chosen:
+            live.stopping.set()
+            live.task.cancel()
+        return len(chosen)
+
+    def withdraw(self, address: Address, message_id: str) -> InboxRow | None:
+        """Take a message that has not begun out of its lane."""
+        lane = self._lanes.get(address)
+        found = next((row for row in lane.waiting if row.inbound.id == message_id), None) if lane else None
+        if lane and found:
+            lane.waiting.remove(found)
+        return found
+
+    def close(self) -> None:
+        """Take nothing more; turns that run go on until their tasks are cancelled."""
+        self._closed = True
+        for lane in self._lanes.values():
+            lane.waiting.clear()
+
+    async def _serve(self, address: Address, lane: _Lane) -> None:
+        try:
+            while lane.waiting:
+                await lane.floor.acquire()
+                if not lane.waiting:
+                    lane.floor.release()
+                    break
+                row = lane.waiting.popleft()
+                message = row.inbound
+                assert isinstance(message, UserMessage)
+                self._start(lane, row, message, _Seat(lane.floor, self._admission, message.sender.identity))
+        finally:
+            lane.serving = False
+            self._leave(address, lane)
+
+    def _start(self, lane: _Lane, row: InboxRow, message: UserMessage, seat: _Seat, beside: bool = False) -> None:
+        turn = self._turn_of(row, message)
+        stopping = asyncio.Event()
+        task = self._group.create_task(self._turn(lane, row, turn, seat, stopping, beside))
+        lane.live[turn.id] = _Live(turn, task, stopping)
+
+    async def _turn(
+        self, lane: _Lane, row: InboxRow, turn: Turn, seat: _Seat, stopping: asyncio.Event, beside: bool
+    ) -> None:
+        async def steer() -> int:
+            return await self._steer(lane, turn)
+
+        try:
+            if not beside:
+                await seat.take()
+            await self._run(row, turn, Floor(steer, seat.parked), stopping)
+        finally:
+            seat.give()
+            lane.live.pop(turn.id, None)
+            self._leave(turn.address, lane)
+
+    async def _steer(self, lane: _Lane, turn: Turn) -> int:
+        """Let waiting messages of the same person join the turn, in order, up to the first that must stand alone."""
+        joined = 0
+        while self._when_busy == "steer" and lane.waiting:
+            message = lane.waiting[0].inbound
+            if not isinstance(message, UserMessage) or message.caller is not None or command_of(message.text):
+                break
+            if message.sender.identity != turn.sender.identity:
+                break
+            row = lane.waiting.popleft()
+            said = UserRow(message.text, message.sender, message.id, message.quote, steered=True)
+            joined += bool(await self._transcript.steer(row.id, turn.address, turn.id, self._clock.now(), said))
+        return joined
+
+    def _leave(self, address: Address, lane: _Lane) -> None:
+        """A lane with nothing to do dies."""
+        if not lane.live and not lane.waiting and not lane.serving and self._lanes.get(address) is lane:
+            del self._lanes[address]

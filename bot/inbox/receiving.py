@@ -1,0 +1,154 @@
+"""``receive``: authorise, record once, and only then let the platform be told; presses and stops act at once."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Final
+
+from bot.brain.approvals import Approvals
+from bot.brain.turn import Turn
+from bot.core.address import Sender
+from bot.core.errors import ChannelError
+from bot.core.inbound import ButtonPress, Inbound, MessageDeleted, Receipt, StopPressed, UserMessage
+from bot.core.ports import Clock
+from bot.core.text import storable
+from bot.core.texts import language_of, say
+from bot.inbox.gate import Gate
+from bot.inbox.lanes import Lanes
+from bot.store.inbox import InboxRow, InboxRows
+
+log = logging.getLogger(__name__)
+
+MAX_TEXT_CHARS: Final = 100_000
+
+Answer = Callable[[ButtonPress, str], Awaitable[None]]
+
+
+class Inbox:
+    """``answer`` tells a presser what came of the press (by way of the press's channel)."""
+
+    def __init__(
+        self,
+        *,
+        gate: Gate,
+        rows: InboxRows,
+        lanes: Lanes,
+        approvals: Approvals,
+        answer: Answer,
+        clock: Clock,
+        language: str,
+    ) -> None:
+        self._gate, self._rows, self._lanes, self._approvals = gate, rows, lanes, approvals
+        self._answer, self._clock, self._language = answer, clock, language
+        self._closed = False
+
+    async def receive(self, inbound: Inbound) -> Receipt:
+        """Implements ``bot.core.ports.Receive``."""
+        match inbound:
+            case UserMessage():
+                return await self._message(inbound)
+            case ButtonPress():
+                return await self._press(inbound)
+            case StopPressed():
+                return await self._once(inbound, self._stopped)
+            case MessageDeleted():
+                return await self._once(inbound, self._deleted)
+        return await self._once(inbound, self._noted)
+
+    async def resume(self) -> int:
+        """After a start: return unfinished rows to their lanes, in order. Return how many turns go on."""
+        seen: set[str] = set()
+        for row in await self._rows.unfinished():
+            match row.inbound:
+                case UserMessage():
+                    if row.turn not in seen:  # later rows of the same turn were steered into it
+                        seen.add(row.turn)
+                        self._lanes.submit(row)
+                case ButtonPress() as press:
+                    await self._decide(press)
+                    await self._rows.finish(row.id, "decided", self._clock.now())
+                case _:
+                    await self._rows.finish(row.id, "too late after a restart", self._clock.now())
+        return len(seen)
+
+    def close(self) -> None:
+        """From now on messages are stored and wait for the next start."""
+        self._closed = True
+        self._lanes.close()
+
+    async def _message(self, message: UserMessage) -> Receipt:
+        message = replace(message, text=storable(message.text))
+        language = language_of(message.text, self._language)
+        verdict = self._gate.verdict(message)
+        if verdict.kind != "welcome":
+            await self._set_aside(message, verdict.reason)
+            return Receipt(refused=say(f"refused_{verdict.reason}", language) if verdict.kind == "refuse" else "")
+        if len(message.text) > MAX_TEXT_CHARS:
+            await self._set_aside(message, "too long")
+            return Receipt(refused=say("refused_too_long", language, limit=MAX_TEXT_CHARS))
+        if not message.text.strip() and not message.files and message.caller is None:
+            await self._set_aside(message, "empty")
+            return Receipt(refused=say("refused_empty", language))
+        recorded = await self._rows.record(message, secrets.token_hex(6), self._clock.now())
+        if not recorded.duplicate and not self._closed:
+            self._lanes.submit(recorded.row)
+        return Receipt(recorded.row.turn, recorded.duplicate)
+
+    async def _set_aside(self, message: UserMessage, reason: str) -> None:
+        """Keep the reason for a silence or a refusal with the message."""
+        recorded = await self._rows.record(message, "", self._clock.now())
+        if not recorded.finished:
+            await self._rows.finish(recorded.row.id, reason, self._clock.now())
+
+    async def _once(self, inbound: Inbound, act: Callable[[Inbound], Awaitable[str]]) -> Receipt:
+        """Record, act, finish; a repeated delivery of something dealt with does nothing."""
+        recorded = await self._rows.record(inbound, "", self._clock.now())
+        if not recorded.finished:
+            outcome = await act(inbound)
+            await self._rows.finish(recorded.row.id, outcome, self._clock.now())
+        return Receipt(duplicate=recorded.duplicate)
+
+    async def _press(self, press: ButtonPress) -> Receipt:
+        async def act(_: Inbound) -> str:
+            notice = await self._decide(press)
+            try:
+                await self._answer(press, notice)
+            except ChannelError as error:
+                log.warning("the answer to a press did not arrive: %s", error)
+            return "decided"
+
+        return await self._once(press, act)
+
+    async def _decide(self, press: ButtonPress) -> str:
+        language = language_of("", press.sender.language or self._language)
+        mark, _, rest = press.payload.partition(":")
+        turn_id, _, verb = rest.partition(":")
+        if mark != "b" or not verb:
+            return say("press_unknown", language)
+        if verb == "stop":
+            stopped = self._lanes.stop(
+                press.address, lambda turn: turn.id == turn_id and self._may_stop(press.sender, turn)
+            )
+            return say("press_stopped" if stopped else "press_nothing", language)
+        return await self._approvals.decide(press, language)
+
+    def _may_stop(self, sender: Sender, turn: Turn) -> bool:
+        return self._gate.is_owner(sender) or turn.sender.identity == sender.identity
+
+    async def _stopped(self, inbound: Inbound) -> str:
+        if not isinstance(inbound, StopPressed):
+            return "noted"
+        return f"stopped {self._lanes.stop(inbound.address, lambda turn: self._may_stop(inbound.sender, turn))}"
+
+    async def _deleted(self, inbound: Inbound) -> str:
+        if isinstance(inbound, MessageDeleted):
+            row: InboxRow | None = self._lanes.withdraw(inbound.address, inbound.message_id)
+            if row is not None:
+                await self._rows.finish(row.id, "deleted by its author", self._clock.now())
+        return "noted"
+
+    async def _noted(self, inbound: Inbound) -> str:
+        return "noted"

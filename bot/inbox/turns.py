@@ -1,0 +1,135 @@
+"""Running one turn: the answer and the live message side by side, and every way they can come to an end."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from collections.abc import Callable
+from typing import Final
+
+from bot.brain.loop import Brain, opening_rows
+from bot.brain.turn import Emit, Floor, Turn
+from bot.core.errors import StoreError
+from bot.core.events import Resumed, TurnEnded
+from bot.core.ports import Clock
+from bot.core.stop import StopReason
+from bot.core.tasks import first_failure
+from bot.core.texts import say
+from bot.core.transcript import EndRow, ReplyRow
+from bot.inbox.commands import Command, Commands, command_of
+from bot.outbox.publisher import Publisher
+from bot.store.inbox import InboxRow
+from bot.store.store import Store
+
+log = logging.getLogger(__name__)
+
+CRASHES_ALLOWED: Final = 2
+STORE_WAITS: Final = (1.0, 2.0, 5.0, 15.0, 30.0)
+CLOSING_SECONDS: Final = 3.0
+
+
+class TurnRunner:
+    """Implements ``bot.inbox.lanes.RunTurn``. ``ended`` is told each stop reason (for metrics)."""
+
+    def __init__(
+        self,
+        *,
+        brain: Brain,
+        commands: Commands,
+        publisher: Callable[[Turn], Publisher],
+        store: Store,
+        clock: Clock,
+        ended: Callable[[Turn, StopReason], None],
+        trouble: Callable[[str], None],
+    ) -> None:
+        self._brain, self._commands, self._publisher = brain, commands, publisher
+        self._store, self._clock, self._ended, self._trouble = store, clock, ended, trouble
+
+    async def __call__(self, row: InboxRow, turn: Turn, floor: Floor, stopping: asyncio.Event) -> None:
+        """A store that cannot be written only delays the turn: it is tried again until it works or the person stops it.
+
+        A defect outside the answer itself is met once more from the transcript; then the row says so.
+        """
+        waits = iter(STORE_WAITS)
+        wait, defects = 0.0, 0
+        while True:
+            try:
+                await self._once(row, turn, floor, stopping)
+                if wait:
+                    self._trouble("")
+                return
+            except StoreError as error:
+                wait = next(waits, STORE_WAITS[-1])
+                log.error("turn %s waits %g s for the store: %s", turn.id, wait, error)
+                self._trouble(str(error))
+            except Exception:
+                defects += 1
+                log.exception("turn %s could not be shown", turn.id)
+                if defects > 1:
+                    await self._store.inbox.finish_turn(turn.id, "broken", self._clock.now())
+                    return
+            await self._clock.sleep(wait or STORE_WAITS[0])
+
+    async def _once(self, row: InboxRow, turn: Turn, floor: Floor, stopping: asyncio.Event) -> None:
+        publisher = self._publisher(turn)
+        try:
+            async with asyncio.TaskGroup() as group:
+                showing = group.create_task(publisher.run())
+                reason = await self._reason(row, turn, floor, stopping, publisher.emit)
+        except BaseExceptionGroup as failures:
+            raise first_failure(failures) from None
+        except asyncio.CancelledError:
+            await self._interrupted(turn, publisher)
+            raise
+        outcome = showing.result()
+        await self._store.inbox.finish_turn(turn.id, outcome.reason or reason.value, self._clock.now())
+        self._ended(turn, reason)
+
+    async def _reason(self, row: InboxRow, turn: Turn, floor: Floor, stopping: asyncio.Event, emit: Emit) -> StopReason:
+        """Answer; turn a person's stop or a defect into a proper end. The end of the process passes through."""
+        try:
+            return await self._answer(row, turn, floor, emit)
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if not stopping.is_set() or task is None:
+                raise
+            task.uncancel()
+            return await self._brain.break_off(turn, StopReason.STOPPED, emit)
+        except StoreError:
+            raise
+        except Exception:
+            reference = secrets.token_hex(3)
+            log.exception("turn %s broke, reference %s", turn.id, reference)
+            return await self._brain.break_off(turn, StopReason.INTERNAL_ERROR, emit, reference)
+
+    async def _answer(self, row: InboxRow, turn: Turn, floor: Floor, emit: Emit) -> StopReason:
+        starts = await self._store.transcript.begin(
+            row.id, turn.address, turn.id, self._clock.now(), *opening_rows(turn)
+        )
+        if starts > CRASHES_ALLOWED:
+            log.error("turn %s: %d starts did not end, so it is set aside", turn.id, starts - 1)
+            return await self._brain.break_off(turn, StopReason.PARKED, emit)
+        command = command_of(turn.message.text) if turn.message.caller is None else None
+        if command is not None:
+            return await self._command(turn, command, emit)
+        return await self._brain.answer(turn, emit, floor)
+
+    async def _command(self, turn: Turn, command: Command, emit: Emit) -> StopReason:
+        rows = [row.body for row in await self._store.transcript.turn_rows(turn.id)]
+        if not any(isinstance(body, EndRow) for body in rows):
+            answer = await self._commands.answer(turn, command, self._clock.now())
+            rows = [*answer, EndRow(StopReason.COMMAND)]
+            await self._store.transcript.append(turn.address, turn.id, self._clock.now(), *rows)
+        emit(Resumed("".join(body.text for body in rows if isinstance(body, ReplyRow))))
+        emit(TurnEnded(StopReason.COMMAND))
+        return StopReason.COMMAND
+
+    async def _interrupted(self, turn: Turn, publisher: Publisher) -> None:
+        """The process ends: the turn goes on after the next start, and the person is told so in the same message."""
+        try:
+            async with asyncio.timeout(CLOSING_SECONDS):
+                await self._store.inbox.take_back_attempt(turn.id)
+                await publisher.close(say("end_interrupted", turn.language))
+        except (TimeoutError, StoreError) as error:
+            log.warning("turn %s could not be marked as interrupted: %s", turn.id, type(error).__name__)

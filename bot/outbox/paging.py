@@ -1,0 +1,168 @@
+"""How a long answer is parted into platform messages: a pure function of the text, the limits and what is sealed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from bot.core.view import Limits, Rendered
+from bot.outbox.blocks import Blocks, table_header
+from bot.outbox.graphemes import Unit, aligned, length
+
+Render = Callable[[str], Rendered]
+
+MIN_SIZE = 64
+"""Below this, reopened fences would leave no room for text."""
+_REACH = 4
+"""A page covers at most this many times ``size`` characters of source, however much of it rendering hides."""
+_BOUNDARIES_TRIED = 8
+_PROBES = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """``text[start:end]`` as one platform message. ``tailed``: the tail that was asked for stands in it."""
+
+    start: int
+    end: int
+    markdown: str
+    rendered: Rendered
+    last: bool
+    tailed: bool = False
+
+
+def plain(markdown: str, unit: Unit) -> Rendered:
+    """The Markdown itself, for a platform that refused its formatting."""
+    return Rendered(markdown, length(markdown, unit))
+
+
+def pages(text: str, limits: Limits, render: Render, sealed: Sequence[int] = ()) -> Iterator[Page]:
+    """Every page that is not sealed yet; ``sealed`` are the offsets at which the earlier ones end.
+
+    There is always at least one page; it is blank only where nothing but space and fence markers is left.
+    """
+    ends = list(sealed)
+    while True:
+        page = open_page(text, limits, render, ends)
+        yield page
+        if page.last:
+            return
+        ends.append(page.end)
+
+
+def open_page(text: str, limits: Limits, render: Render, sealed: Sequence[int] = (), tail: str = "") -> Page:
+    """The first page that is not sealed.
+
+    ``tail`` is Markdown to stand below the last page. A short one makes the text give way; one longer than a quarter of
+    a page is left out where it does not fit. Raises ``ValueError`` for a ``limits.size`` under ``MIN_SIZE``.
+    """
+    if limits.size < MIN_SIZE:
+        raise ValueError(f"a message size of {limits.size} is too small: at least {MIN_SIZE} is needed")
+    return _Pager(text, limits, render, min(sealed[-1], len(text)) if sealed else 0).page(tail)
+
+
+class _Pager:
+    def __init__(self, text: str, limits: Limits, render: Render, start: int) -> None:
+        self._text, self._limits, self._render, self._start = text, limits, render, start
+        self._blocks = Blocks(text, start)
+        self._room = limits.size // 4
+
+    def page(self, tail: str) -> Page:
+        blocks, size = self._blocks, self._limits.size
+        if blocks.last - self._start > _REACH * size:
+            return self._part(size)
+        whole = self._markdown(blocks.last)
+        for markdown, tailed in ((_joined(whole, tail), bool(tail)), (whole, False)):
+            rendered = self._rendered(markdown)
+            if rendered.length <= size:
+                last = Page(self._start, len(self._text), markdown, rendered, last=True, tailed=tailed)
+                break
+        else:
+            return self._part(size)
+        tail_length = 0 if last.tailed or not tail else self._rendered(_joined("…", tail)).length
+        if 0 < tail_length <= self._room and whole:
+            return self._part(size - tail_length)
+        return last
+
+    def _part(self, limit: int) -> Page:
+        """The page for a text that goes on behind it."""
+        furthest = self._furthest(limit)
+        floor = self._start + (furthest - self._start) // 2
+        for end in islice(self._blocks.boundaries(floor, furthest), _BOUNDARIES_TRIED):
+            if self._blocks.visible(end) and end < self._blocks.last and self._measure(end) <= limit:
+                return self._ending(end)
+        mark = self._blocks.mark_at(furthest)
+        if mark is not None and self._blocks.visible(mark) and self._measure(mark) <= limit:
+            return self._ending(mark)
+        return self._ending(furthest)
+
+    def _ending(self, end: int) -> Page:
+        markdown = self._markdown(end)
+        return Page(self._start, end, markdown, self._rendered(markdown), last=False)
+
+    def _furthest(self, limit: int) -> int:
+        """About the last offset at which a page still fits, found by proportion first and by halves then."""
+        low = first = self._blocks.first
+        beyond = min(self._blocks.last, first + _REACH * self._limits.size)
+        at = min(beyond - 1, first + limit)
+        for probe in range(_PROBES):
+            at = aligned(self._text, at, first)
+            if at <= low:
+                break
+            measured = self._measure(at)
+            if measured <= limit:
+                low = at
+            else:
+                beyond = at
+            if beyond - low <= max(1, limit // 64):
+                break
+            guess = first + int((at - first) * limit / max(1, measured)) if probe < _PROBES // 2 else (low + beyond) // 2
+            at = min(max(guess, low + 1), beyond - 1)
+        return max(low, first + 1)
+
+    def _measure(self, end: int) -> int:
+        return self._rendered(self._markdown(end)).length
+
+    def _rendered(self, markdown: str) -> Rendered:
+        """A page of which rendering would show nothing (a list of link targets, say) is shown as it was written."""
+        rendered = self._render(markdown)
+        return plain(markdown, self._limits.unit) if markdown and not rendered.text.strip() else rendered
+
+    def _markdown(self, end: int) -> str:
+        """``text[start:end]`` without blank edges, with a split fence or table reopened and a fence closed."""
+        blocks, text = self._blocks, self._text
+        if not blocks.visible(end):
+            return ""
+        opened = blocks.open_at(blocks.first)
+        if opened and opened.start >= self._start:
+            begin = opened.start
+        else:
+            begin = max(self._start, text.rfind("\n", self._start, blocks.first) + 1)
+        body = text[begin:end].rstrip()
+        head = ""
+        if opened and opened is blocks.fences[0] and blocks.inside:
+            head = opened.opening(self._room)
+            body = body if ">" in opened.prefix else _dedented(body, len(opened.prefix))
+        elif not opened:
+            header = table_header(text, begin)
+            head = header if len(header) <= self._room else ""
+            body = _dedented(body, len(body) - len(body.lstrip(" "))) if self._start else body
+        closed = blocks.open_at(end)
+        return head + body + (closed.closing(self._room) if closed else "")
+
+
+def _joined(markdown: str, tail: str) -> str:
+    return f"{markdown}\n\n{tail}" if markdown and tail else markdown or tail
+
+
+def _dedented(body: str, width: int) -> str:
+    """Without ``width`` spaces of indentation, down to the first line that has less."""
+    if not width:
+        return body
+    lines = body.split("\n")
+    for number, line in enumerate(lines):
+        if line.strip() and not line.startswith(" " * width):
+            break
+        lines[number] = line[width:]
+    return "\n".join(lines)

@@ -1,0 +1,153 @@
+"""Anthropic: the official library carries the request, the raw stream is read here."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+from pydantic import Field, SecretStr, field_validator
+
+from bot.core.errors import ProviderError, ProviderUnreachable, RequestRefused, StreamCut, StreamStalled
+from bot.core.model import Message, ModelEvent, ModelRequest, ThinkingBlock
+from bot.core.ports import Clock
+from bot.providers.anthropic.request import holds_thinking, messages_body
+from bot.providers.anthropic.stream import MessageStream
+from bot.providers.calls import CallIds
+from bot.providers.faults import Faults, complaint_of
+from bot.providers.sdk import clean_environment, http2_client, hush, install_hint
+from bot.providers.settings import ProviderConfig, checked_key, checked_url
+from bot.providers.sse import SseFrames
+from bot.providers.wire import Transport, answering, body_bytes
+
+if TYPE_CHECKING:
+    import anthropic
+    import httpx2
+
+log = logging.getLogger(__name__)
+
+
+class Config(ProviderConfig):
+    """``thinking`` is sent as it stands (``{type: adaptive, display: summarized}``); empty leaves it to the model."""
+
+    api_key: SecretStr = SecretStr("")
+    base_url: str = "https://api.anthropic.com"
+    effort: Literal["low", "medium", "high", "xhigh", "max"] | None = None
+    thinking: dict[str, Any] = Field(default_factory=dict)
+
+    @field_validator("base_url")
+    @classmethod
+    def _a_url(cls, value: str) -> str:
+        return checked_url(value).removesuffix("/v1")
+
+    @field_validator("api_key")
+    @classmethod
+    def _a_key(cls, value: SecretStr) -> SecretStr:
+        return checked_key(value)
+
+    def missing(self) -> str:
+        return install_hint("anthropic") if self.api_key.get_secret_value() else "its api_key is empty"
+
+
+def build(name: str, config: Config, clock: Clock, data_dir: Path) -> AnthropicProvider:
+    return AnthropicProvider(name, config, clock)
+
+
+class AnthropicProvider:
+    """Implements ``bot.core.ports.Provider``. Clients are built at their first use, one per address."""
+
+    def __init__(self, name: str, config: Config, clock: Clock) -> None:
+        if not config.api_key.get_secret_value():
+            raise ValueError("an Anthropic provider needs an api_key")
+        self._name, self._config, self._clock = name, config, clock
+        self._clients: dict[str, anthropic.AsyncAnthropic] = {}
+
+    @asynccontextmanager
+    async def stream(self, request: ModelRequest) -> AsyncIterator[AsyncIterator[ModelEvent]]:
+        import httpx2
+
+        faults = Faults(self._name, request.model.model, (self._config.api_key.get_secret_value(),))
+        response = await self._opened(request, faults)
+        answer = MessageStream(faults, CallIds(request, self._clock), vendor=self._name)
+        transport = Transport(httpx2.HTTPError, lambda error: translated(error, faults, self._clock.now()))
+        async with answering(response, SseFrames(), answer, faults, transport) as events:
+            yield events
+
+    async def aclose(self) -> None:
+        clients = list(self._clients.values())
+        self._clients.clear()
+        for client in clients:
+            await client.close()
+
+    async def _opened(self, request: ModelRequest, faults: Faults) -> httpx2.Response:
+        """Newer models bind reasoning to all that stands before it and refuse it elsewhere: then it goes, whole."""
+        try:
+            return await self._post(request, faults)
+        except RequestRefused as refusal:
+            words = refusal.detail.lower()
+            if "thinking" not in words and "signature" not in words or not holds_thinking(request, self._name):
+                raise
+            log.warning("%s refused reasoning from earlier in this turn; going on without it", self._name)
+            return await self._post(_without_thinking(request), faults)
+
+    async def _post(self, request: ModelRequest, faults: Faults) -> httpx2.Response:
+        import anthropic
+        import httpx2
+
+        client = self._client(request.model.endpoint or self._config.base_url)
+        body = messages_body(request, self._name, effort=self._config.effort, thinking=self._config.thinking)
+        try:
+            sent = client.post(
+                "/v1/messages",
+                cast_to=httpx2.Response,
+                content=body_bytes(body),
+                options={"headers": {"Content-Type": "application/json", "Accept": "text/event-stream"}},
+                stream=True,
+                stream_cls=anthropic.AsyncStream[object],
+            )
+            return cast("httpx2.Response", await sent)
+        except (anthropic.AnthropicError, httpx2.HTTPError) as error:
+            raise translated(error, faults, self._clock.now()) from None
+
+    def _client(self, base_url: str) -> anthropic.AsyncAnthropic:
+        """No copies of a client either: making one reads the environment again."""
+        if base_url not in self._clients:
+            with clean_environment("ANTHROPIC_"):
+                import anthropic
+
+                hush("anthropic")
+                self._clients[base_url] = anthropic.AsyncAnthropic(
+                    api_key=self._config.api_key.get_secret_value(),
+                    base_url=base_url,
+                    max_retries=0,
+                    open_telemetry=False,
+                    http_client=http2_client(self._config.read_seconds),
+                )
+        return self._clients[base_url]
+
+
+def translated(error: Exception, faults: Faults, now: float) -> ProviderError:
+    """The one place where Anthropic's errors, and those of the transport below it, become ours."""
+    import anthropic
+    import httpx2
+
+    if isinstance(error, anthropic.APIStatusError):
+        body = error.body if error.body is not None else str(error)
+        return faults.complaint(complaint_of(body, error.status_code, error.response.headers, now))
+    cause = error.__cause__ if isinstance(error, anthropic.APIConnectionError) else error
+    if isinstance(cause, httpx2.ReadTimeout):
+        return faults.error(StreamStalled, type(cause).__name__)
+    if isinstance(error, anthropic.APIConnectionError):
+        return faults.error(ProviderUnreachable, type(cause).__name__)
+    return faults.error(StreamCut if isinstance(error, httpx2.HTTPError) else RequestRefused, type(error).__name__)
+
+
+def _without_thinking(request: ModelRequest) -> ModelRequest:
+    messages = (
+        Message(message.role, tuple(block for block in message.content if not isinstance(block, ThinkingBlock)))
+        for message in request.messages
+    )
+    return replace(request, messages=tuple(messages))

@@ -1,0 +1,44 @@
+"""What the configs of all providers have in common, and what keeps a provider from being used."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr
+
+
+class ProviderConfig(BaseModel):
+    """``silence_seconds`` is how long an open stream may say nothing, ``first_seconds`` how long until its first word.
+
+    The defaults suit a vendor's cloud; a model on one's own machine gets more time.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    silence_seconds: float = Field(default=90.0, gt=0)
+    first_seconds: float = Field(default=180.0, gt=0)
+
+    def missing(self) -> str:
+        """Why a provider with this config cannot be used, as half a sentence; "" when it can. Imports nothing."""
+        return ""
+
+    @property
+    def read_seconds(self) -> float:
+        """The HTTP read timeout: above the watchdog's limits, so that it is the watchdog who speaks."""
+        return max(self.silence_seconds, self.first_seconds) + 15.0
+
+
+def checked_url(url: str) -> str:
+    """A base address without its trailing slash; ``ValueError`` when it is none."""
+    parts = urlsplit(url.strip())
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError("must begin with http:// or https:// and name a host")
+    return url.strip().rstrip("/")
+
+
+def checked_key(key: SecretStr) -> SecretStr:
+    """A key as it can stand in a header; ``ValueError`` on characters that no key has."""
+    value = key.get_secret_value().strip()
+    if not (value.isascii() and value.isprintable()) or " " in value:
+        raise ValueError("holds characters that no key has; copy it again")
+    return SecretStr(value)

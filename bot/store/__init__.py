@@ -1,0 +1,1 @@
+"""Everything that outlives the process. SQL lives here and nowhere else."""

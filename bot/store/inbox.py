@@ -1,0 +1,104 @@
+"""Inbox rows: every inbound as it arrived, until its turn is over."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bot.core.address import Address
+from bot.core.inbound import Inbound
+from bot.store.codec import INBOUND
+from bot.store.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class InboxRow:
+    """``turn`` answers it; ``attempts`` counts the starts of that turn that no clean stop took back."""
+
+    id: int
+    inbound: Inbound
+    turn: str
+    attempts: int
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """``row`` is the stored row; ``duplicate`` when it had been there before, ``finished`` when it is also dealt with."""
+
+    row: InboxRow
+    duplicate: bool
+    finished: bool
+
+
+_COLUMNS = "id, body, turn, attempts"
+
+
+def _row(columns: tuple[int, str, str, int]) -> InboxRow:
+    return InboxRow(columns[0], INBOUND.validate_json(columns[1]), columns[2], columns[3])
+
+
+class InboxRows:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def record(self, inbound: Inbound, turn: str, at: float) -> Recorded:
+        """Store an inbound under its platform id with full synchronisation. The first one to come wins."""
+        body = INBOUND.dump_json(inbound).decode()
+        key = (str(inbound.address), inbound.kind, inbound.id)
+
+        def statement(db: sqlite3.Connection) -> Recorded:
+            added = db.execute(
+                "INSERT INTO inbox (address, kind, platform_id, turn, body, received_at) VALUES (?, ?, ?, ?, ?, ?)"
+                " ON CONFLICT DO NOTHING",
+                (*key, turn, body, at),
+            ).rowcount
+            *columns, finished = db.execute(
+                f"SELECT {_COLUMNS}, finished_at IS NOT NULL FROM inbox WHERE address = ? AND kind = ? AND platform_id = ?",
+                key,
+            ).fetchone()
+            return Recorded(_row(tuple(columns)), duplicate=not added, finished=bool(finished))
+
+        return await self._database.write(statement, durable=True)
+
+    async def unfinished(self) -> Sequence[InboxRow]:
+        """In order of arrival."""
+
+        def statement(db: sqlite3.Connection) -> list[InboxRow]:
+            return [_row(c) for c in db.execute(f"SELECT {_COLUMNS} FROM inbox WHERE finished_at IS NULL ORDER BY id")]
+
+        return await self._database.read(statement)
+
+    async def finish(self, row_id: int, outcome: str, at: float) -> None:
+        """The row needs nothing more; ``outcome`` is a stop reason or the reason to stay silent."""
+        await self._database.write(
+            lambda db: db.execute(
+                "UPDATE inbox SET finished_at = ?, outcome = ? WHERE id = ? AND finished_at IS NULL",
+                (at, outcome, row_id),
+            )
+        )
+
+    async def finish_turn(self, turn: str, outcome: str, at: float) -> None:
+        """The same for every message that the turn answers."""
+        await self._database.write(
+            lambda db: db.execute(
+                "UPDATE inbox SET finished_at = ?, outcome = ? WHERE turn = ? AND finished_at IS NULL",
+                (at, outcome, turn),
+            )
+        )
+
+    async def take_back_attempt(self, turn: str) -> None:
+        """A clean stop interrupted the turn: this start does not count against it."""
+        await self._database.write(
+            lambda db: db.execute("UPDATE inbox SET attempts = max(0, attempts - 1) WHERE turn = ?", (turn,))
+        )
+
+    async def find(self, address: Address, kind: str, platform_id: str) -> InboxRow | None:
+        def statement(db: sqlite3.Connection) -> InboxRow | None:
+            found = db.execute(
+                f"SELECT {_COLUMNS} FROM inbox WHERE address = ? AND kind = ? AND platform_id = ?",
+                (str(address), kind, platform_id),
+            ).fetchone()
+            return _row(found) if found else None
+
+        return await self._database.read(statement)

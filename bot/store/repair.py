@@ -1,0 +1,129 @@
+"""Damaged files: noticed before they are used, set aside, and saved row by row as far as they can be read."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from bot.store.migrations import migrate
+
+log = logging.getLogger(__name__)
+
+CHECK_SECONDS: Final = 3.0
+"""A sound file of a few hundred megabytes is checked well within this; a larger one only in part."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """What was found: where the old file is now, how many rows were saved, and whether some could not be read."""
+
+    aside: Path
+    saved: int
+    tables_cut: tuple[str, ...]
+
+    def __str__(self) -> str:
+        cut = f"; could not be read to their end: {', '.join(self.tables_cut)}" if self.tables_cut else ""
+        return f"The store was damaged. It is kept in {self.aside}; {self.saved} rows were saved into a new one{cut}."
+
+
+def repair(path: Path) -> Loss | None:
+    """Check the file at ``path``; if it is damaged, put a new one in its place. None when it is sound or new."""
+    born = path.with_suffix(".born")
+    if not path.exists() or path.stat().st_size == 0:
+        if not born.exists():
+            return None
+        fault = "it is empty" if path.exists() else "it is gone"
+    else:
+        fault = _fault(path)
+        if not fault:
+            return None
+    log.error("the store %s is damaged (%s): setting it aside", path.name, fault)
+    return _replace(path)
+
+
+def mark_born(path: Path) -> None:
+    """Remember that a store was here, so that an emptied or vanished file is not taken for a first start."""
+    path.with_suffix(".born").touch()
+
+
+def _fault(path: Path) -> str:
+    try:
+        db = sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True, timeout=15)
+    except sqlite3.Error:
+        return ""  # cannot be opened for writing: the store itself says why
+    deadline = time.monotonic() + CHECK_SECONDS
+    try:
+        db.set_progress_handler(lambda: time.monotonic() > deadline, 100_000)
+        found = db.execute("PRAGMA quick_check(1)").fetchone()
+        return "" if found and found[0] == "ok" else str(found[0] if found else "no answer")
+    except sqlite3.DatabaseError as error:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        return error.sqlite_errorname if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) else ""
+    finally:
+        db.close()
+
+
+def _replace(path: Path) -> Loss:
+    aside = path.parent / f"damaged-{time.strftime('%Y%m%d-%H%M%S')}"
+    suffix = 0
+    while aside.exists():
+        suffix += 1
+        aside = aside.with_name(f"{aside.name.split('.')[0]}.{suffix}")
+    aside.mkdir()
+    for name in (path.name, f"{path.name}-wal", f"{path.name}-shm"):
+        old = path.parent / name
+        if old.exists():
+            old.rename(aside / name)
+    fresh = sqlite3.connect(path, isolation_level=None)
+    try:
+        migrate(fresh)
+        saved, cut = _salvage(aside / path.name, fresh)
+    finally:
+        fresh.close()
+    loss = Loss(aside, saved, tuple(cut))
+    log.error("%s", loss)
+    return loss
+
+
+def _salvage(damaged: Path, fresh: sqlite3.Connection) -> tuple[int, list[str]]:
+    if not damaged.exists() or damaged.stat().st_size == 0:
+        return 0, ["everything"]
+    tables = [
+        row[0]
+        for row in fresh.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+    ]
+    old = sqlite3.connect(f"{damaged.absolute().as_uri()}?mode=rw", uri=True)
+    saved, cut = 0, []
+    try:
+        for table in tables:
+            rows, whole = _copy(old, fresh, table)
+            saved += rows
+            if not whole:
+                cut.append(table)
+    finally:
+        old.close()
+    return saved, cut
+
+
+def _copy(old: sqlite3.Connection, fresh: sqlite3.Connection, table: str) -> tuple[int, bool]:
+    """Read forwards until a bad page, then backwards from the end: what lies between is lost."""
+    saved, whole = 0, True
+    columns = [row[1] for row in fresh.execute(f"PRAGMA table_info({table})")]
+    keys = [row[1] for row in sorted(fresh.execute(f"PRAGMA table_info({table})"), key=lambda r: r[5]) if row[5]]
+    insert = f"INSERT OR IGNORE INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
+    for direction in ("ASC", "DESC"):
+        order = ", ".join(f"{key} {direction}" for key in keys or ["rowid"])
+        fresh.execute("BEGIN")
+        try:
+            for row in old.execute(f"SELECT {', '.join(columns)} FROM {table} ORDER BY {order}"):
+                saved += fresh.execute(insert, row).rowcount
+        except sqlite3.DatabaseError:
+            whole = False
+        fresh.execute("COMMIT")
+        if whole:
+            break
+    return saved, whole

@@ -1,0 +1,172 @@
+"""Transcript rows and the draft of the step that is being written."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from pydantic import ValidationError
+
+from bot.core.address import Address
+from bot.core.ports import ChatSummary
+from bot.core.transcript import Body, ResultRow, Row, StepRow, UserRow
+from bot.store.codec import BODY
+from bot.store.database import Database
+
+log = logging.getLogger(__name__)
+
+TITLE_CHARS = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """Text of step ``step`` as far as it is stored, in ``pieces`` pieces."""
+
+    step: int
+    text: str = ""
+    pieces: int = 0
+
+
+def insert_rows(db: sqlite3.Connection, address: Address, turn: str, at: float, bodies: Iterable[Body]) -> list[Row]:
+    """Append within the caller's transaction. A step row replaces the draft it was written from."""
+    rows = []
+    for body in bodies:
+        cursor = db.execute(
+            "INSERT INTO transcript (address, turn, at, kind, body) VALUES (?, ?, ?, ?, ?)",
+            (str(address), turn, at, body.kind, BODY.dump_json(body).decode()),
+        )
+        rows.append(Row(cursor.lastrowid or 0, address, turn, at, body))
+        if isinstance(body, StepRow):
+            db.execute("DELETE FROM drafts WHERE turn = ?", (turn,))
+    return rows
+
+
+def _rows(found: Iterable[tuple[int, str, str, float, str]]) -> list[Row]:
+    """A row that cannot be read is left out and named in the log; the others are unharmed."""
+    rows = []
+    for row_id, address, turn, at, body in found:
+        try:
+            rows.append(Row(row_id, Address.parse(address), turn, at, BODY.validate_json(body)))
+        except (ValidationError, ValueError):
+            log.warning("transcript row %d of %s cannot be read and is left out", row_id, address)
+    return rows
+
+
+class TranscriptRows:
+    """Also implements ``bot.core.ports.Archive``."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def append(self, address: Address, turn: str, at: float, *bodies: Body) -> Sequence[Row]:
+        return await self._database.write(lambda db: insert_rows(db, address, turn, at, bodies))
+
+    async def begin(self, inbox_id: int, address: Address, turn: str, at: float, *bodies: Body) -> int:
+        """Count a start of the turn and, at the first, write its opening rows. Return the number of starts."""
+
+        def statement(db: sqlite3.Connection) -> int:
+            if not db.execute("SELECT 1 FROM transcript WHERE turn = ? LIMIT 1", (turn,)).fetchone():
+                insert_rows(db, address, turn, at, bodies)
+            db.execute("UPDATE inbox SET attempts = attempts + 1 WHERE id = ?", (inbox_id,))
+            return int(db.execute("SELECT attempts FROM inbox WHERE id = ?", (inbox_id,)).fetchone()[0])
+
+        return await self._database.write(statement)
+
+    async def steer(self, inbox_id: int, address: Address, turn: str, at: float, body: UserRow) -> Row | None:
+        """Let the message of an inbox row join a running turn, once: row and transcript change together.
+
+        None when the message was dealt with meanwhile (its question was deleted, say).
+        """
+
+        def statement(db: sqlite3.Connection) -> Row | None:
+            joined = db.execute(
+                "UPDATE inbox SET turn = ? WHERE id = ? AND finished_at IS NULL", (turn, inbox_id)
+            ).rowcount
+            return insert_rows(db, address, turn, at, [body])[0] if joined else None
+
+        return await self._database.write(statement)
+
+    async def result(self, address: Address, turn: str, at: float, body: ResultRow) -> Row | None:
+        """Write the result of a call and close the call, once: None when it already has a result."""
+
+        def statement(db: sqlite3.Connection) -> Row | None:
+            done = db.execute(
+                "SELECT 1 FROM transcript WHERE turn = ? AND kind = 'result' AND json_extract(body, '$.call_id') = ?",
+                (turn, body.call_id),
+            ).fetchone()
+            if done:
+                return None
+            db.execute("UPDATE calls SET ended_at = ? WHERE turn = ? AND call_id = ?", (at, turn, body.call_id))
+            return insert_rows(db, address, turn, at, [body])[0]
+
+        return await self._database.write(statement)
+
+    async def turn_rows(self, turn: str) -> Sequence[Row]:
+        return await self._database.read(
+            lambda db: _rows(
+                db.execute("SELECT id, address, turn, at, body FROM transcript WHERE turn = ? ORDER BY id", (turn,))
+            )
+        )
+
+    async def rows(self, address: Address, limit: int) -> Sequence[Row]:
+        def statement(db: sqlite3.Connection) -> list[Row]:
+            found = db.execute(
+                "SELECT id, address, turn, at, body FROM transcript WHERE address = ? ORDER BY id DESC LIMIT ?",
+                (str(address), limit),
+            ).fetchall()
+            return _rows(reversed(found))
+
+        return await self._database.read(statement)
+
+    async def history(self, address: Address, before_id: int, limit: int) -> Sequence[Row]:
+        """The newest ``limit`` rows between the last break and row ``before_id``, oldest first: what a turn that began
+        there may look back on, the same at each of its steps."""
+
+        def statement(db: sqlite3.Connection) -> list[Row]:
+            found = db.execute(
+                "SELECT id, address, turn, at, body FROM transcript WHERE address = :address AND id < :before AND id >"
+                " coalesce((SELECT max(id) FROM transcript WHERE address = :address AND kind = 'break' AND id < :before), 0)"
+                " ORDER BY id DESC LIMIT :limit",
+                {"address": str(address), "before": before_id, "limit": limit},
+            ).fetchall()
+            return _rows(reversed(found))
+
+        return await self._database.read(statement)
+
+    async def chats(self, channel: str, account: str, limit: int) -> Sequence[ChatSummary]:
+        """Chats that a person began (not those of API requests), the newest first."""
+        prefix = str(Address(channel, account, "", ""))[:-1]
+
+        def statement(db: sqlite3.Connection) -> list[ChatSummary]:
+            found = db.execute(
+                "SELECT c.address, json_extract(f.body, '$.text'), c.at FROM (SELECT address, min(id) AS first, max(id) AS last,"
+                " max(at) AS at FROM transcript WHERE kind = 'user' AND substr(address, 1, ?) = ? GROUP BY address) c"
+                " JOIN transcript f ON f.id = c.first WHERE NOT EXISTS"
+                " (SELECT 1 FROM transcript g WHERE g.kind = 'given' AND g.address = c.address) ORDER BY c.last DESC LIMIT ?",
+                (len(prefix), prefix, limit),
+            ).fetchall()
+            return [ChatSummary(Address.parse(address), (text or "")[:TITLE_CHARS], at) for address, text, at in found]
+
+        return await self._database.read(statement)
+
+    async def write_draft(self, turn: str, step: int, seq: int, text: str) -> None:
+        """Store the next piece of a step before it is shown. Pieces are numbered from 0."""
+        await self._database.write(
+            lambda db: db.execute(
+                "INSERT OR REPLACE INTO drafts (turn, step, seq, text) VALUES (?, ?, ?, ?)", (turn, step, seq, text)
+            )
+        )
+
+    async def draft(self, turn: str) -> Draft | None:
+        def statement(db: sqlite3.Connection) -> Draft | None:
+            found = db.execute(
+                "SELECT step, seq, text FROM drafts WHERE turn = ? ORDER BY step, seq", (turn,)
+            ).fetchall()
+            return Draft(found[0][0], "".join(text for _, _, text in found), found[-1][1] + 1) if found else None
+
+        return await self._database.read(statement)
+
+    async def drop_draft(self, turn: str) -> None:
+        await self._database.write(lambda db: db.execute("DELETE FROM drafts WHERE turn = ?", (turn,)))

@@ -1,0 +1,1 @@
+"""Abilities: one family a file, found by the ``@tool`` decorator."""

@@ -1,0 +1,1 @@
+"""The terminal: people who sit at the machine and talk over the daemon's control socket."""

@@ -1,0 +1,98 @@
+"""What goes over a terminal's connection, as JSON objects; ``type`` says which.
+
+From the terminal: ``message {id, text}``, ``press {id, payload}``, ``stop {id}``. Ids are the terminal's own and make each
+of them safe to send again after a broken connection.
+
+To the terminal: ``hello {chat, address, language}`` and ``history {entries}`` once after attaching; then ``part`` (one
+platform message of an answer, always whole), ``removed {turn, index}``, ``receipt {id, turn, duplicate, refused}``,
+``said {id, turn, text}`` (another terminal wrote in this chat), ``answer {press, text}`` (what became of a press) and
+``error {id, text}`` (that message was not stored; it may be sent again).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from bot.brain.progress import joined, text_of
+from bot.core.transcript import BreakRow, EndRow, ReplyRow, Row, StepRow, UserRow
+from bot.core.view import Part
+
+Frame = dict[str, Any]
+
+HISTORY_ENTRIES = 20
+
+
+def part_frame(part: Part) -> Frame:
+    """``stop`` is "" until the turn has ended. Only the last part carries tools, cards, notices, files and buttons."""
+    view = part.view
+    return {
+        "type": "part",
+        "turn": part.turn,
+        "index": part.index,
+        "text": part.markdown,
+        "phase": view.phase.value,
+        "tools": [asdict(line) for line in view.tools] if part.last else [],
+        "cards": [asdict(card) for card in view.cards] if part.last else [],
+        "notices": list(view.notices) if part.last else [],
+        "files": [asdict(file) for file in view.files] if part.last else [],
+        "buttons": [asdict(button) for button in part.buttons],
+        "stop": view.stop.value if view.stop is not None and part.last else "",
+        "last": part.last,
+        "final": part.final,
+    }
+
+
+@dataclass(slots=True)
+class Entry:
+    """One line of the history: what a person wrote, or the whole answer of a turn.
+
+    ``notice`` is the sentence with which the turn ended, ``message_id`` the platform's id of what was written.
+    """
+
+    who: Literal["person", "bot"]
+    turn: str
+    at: float
+    text: str = ""
+    message_id: str = ""
+    notice: str = ""
+    ended: bool = False
+
+
+def entries_of(rows: Iterable[Row], answering: Iterable[str]) -> list[Entry]:
+    """The conversation since its last break, oldest first. Answers of turns in ``answering`` are left to their parts."""
+    entries: list[Entry] = []
+    answers: dict[str, Entry] = {}
+    skipped = frozenset(answering)
+    for row in rows:
+        match row.body:
+            case BreakRow():
+                entries.clear()
+                answers.clear()
+            case UserRow(text=text, message_id=message_id):
+                entries.append(Entry("person", row.turn, row.at, text, message_id))
+            case StepRow() | ReplyRow() | EndRow() if row.turn not in skipped:
+                answer = answers.setdefault(row.turn, Entry("bot", row.turn, row.at))
+                _extend(answer, row)
+                entries = [entry for entry in entries if entry is not answer] + [answer]
+            case _:
+                pass
+    return entries[-HISTORY_ENTRIES:]
+
+
+def _extend(answer: Entry, row: Row) -> None:
+    answer.at = row.at
+    match row.body:
+        case StepRow() as step:
+            answer.text = joined([answer.text, text_of(step)])
+        case ReplyRow(text=text):
+            answer.text = joined([answer.text, text])
+        case EndRow(text=text):
+            answer.notice, answer.ended = text, True
+        case _:
+            pass
+
+
+def history_frame(entries: Iterable[Entry]) -> Frame:
+    return {"type": "history", "entries": [asdict(entry) for entry in entries]}

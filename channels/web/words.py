@@ -1,0 +1,88 @@
+"""Every sentence this channel says over HTTP, in English and Chinese."""
+
+from __future__ import annotations
+
+from typing import Final
+
+WORDS: Final[dict[str, dict[str, str]]] = {
+    "token_needed": {
+        "en": "This needs the access token: send it as “Authorization: Bearer …”, or sign in on the page.",
+        "zh": "此处需要访问令牌：请以 “Authorization: Bearer …” 发送，或在页面上登录。",
+    },
+    "token_wrong": {"en": "This access token is not the right one.", "zh": "访问令牌不正确。"},
+    "token_unset": {
+        "en": "Without an access token this page opens only on the machine it runs on, at its loopback address. "
+        "Set channels.web.token (BOWERBIRD_WEB_TOKEN) to reach it from elsewhere or through a proxy.",
+        "zh": "未设置访问令牌时，此页面只能在其所在的机器上通过回环地址打开。"
+        "如需从别处或经代理访问，请设置 channels.web.token（BOWERBIRD_WEB_TOKEN）。",
+    },
+    "other_origin": {
+        "en": "This request comes from another site. Only the page itself may do this, or a client with the access token.",
+        "zh": "此请求来自其他网站。只有本页面或持有访问令牌的客户端才可以这样做。",
+    },
+    "not_json": {
+        "en": "Send JSON with “Content-Type: application/json”.",
+        "zh": "请以 “Content-Type: application/json” 发送 JSON。",
+    },
+    "bad_json": {"en": "The body is not a JSON object.", "zh": "请求正文不是 JSON 对象。"},
+    "too_large": {"en": "The body is larger than {limit} bytes.", "zh": "请求正文超过 {limit} 字节。"},
+    "too_slow": {"en": "The body did not arrive in time.", "zh": "请求正文未能及时到达。"},
+    "text_too_long": {
+        "en": "The message is longer than {limit} characters. Please send it in pieces.",
+        "zh": "消息超过 {limit} 个字符，请分段发送。",
+    },
+    "text_empty": {"en": "There is no text in this message.", "zh": "这条消息没有文字。"},
+    "bad_chat": {
+        "en": "“chat” must be 1 to 64 letters, digits, “_” or “-”, and must not begin with “api-”.",
+        "zh": "“chat” 必须是 1 到 64 个字母、数字、“_” 或 “-”，且不能以 “api-” 开头。",
+    },
+    "bad_id": {
+        "en": "“id” must be 1 to 128 printable characters without spaces.",
+        "zh": "“id” 必须是 1 到 128 个不含空格的可打印字符。",
+    },
+    "bad_text": {"en": "“text” must be a string.", "zh": "“text” 必须是字符串。"},
+    "bad_decision": {
+        "en": "“decision” must be one of: once, chat, always, deny.",
+        "zh": "“decision” 必须是 once、chat、always、deny 之一。",
+    },
+    "bad_after": {"en": "“Last-Event-ID” must be a number.", "zh": "“Last-Event-ID” 必须是数字。"},
+    "bad_frame": {
+        "en": "Send JSON of type “message”, “press” or “stop”.",
+        "zh": "请发送类型为 “message”、“press” 或 “stop” 的 JSON。",
+    },
+    "not_found": {"en": "Nothing answers at this address.", "zh": "该地址没有内容。"},
+    "not_allowed": {"en": "This address does not answer to {method}.", "zh": "该地址不支持 {method}。"},
+    "not_stored": {
+        "en": "Your message could not be stored, so it was not accepted. Please try again.",
+        "zh": "消息未能保存，因此没有被接收。请重试。",
+    },
+    "not_ready": {"en": "I am still starting. Please try again in a moment.", "zh": "正在启动，请稍后再试。"},
+    "too_many": {
+        "en": "Too many open streams. Close a page and try again.",
+        "zh": "打开的连接过多，请关闭一些页面后重试。",
+    },
+    "broke": {"en": "Something went wrong on my side.", "zh": "我这边出了点问题。"},
+    "rewritten": {
+        "en": "The answer was written anew after part of it had been sent; please ask again.",
+        "zh": "回答在发送途中被重写，请重新提问。",
+    },
+    "unfinished": {"en": "The answer could not be finished.", "zh": "回答未能完成。"},
+    "gone": {"en": "This answer has no reader any more.", "zh": "该回答已无人接收。"},
+    "no_file": {"en": "This file is no longer here.", "zh": "该文件已不在此处。"},
+}
+
+
+def phrase(key: str, language: str = "en", **values: object) -> str:
+    """The sentence ``key`` in ``language`` (``zh…`` is Chinese, anything else English) with ``values`` filled in."""
+    return WORDS[key]["zh" if language.lower().startswith("zh") else "en"].format(**values)
+
+
+def preferred(accept_language: str, wanted: str = "auto") -> str:
+    """``wanted`` unless that is ``auto``; else the first of ``en`` and ``zh`` that a browser's header names, or ""."""
+    if wanted != "auto":
+        return wanted
+    for entry in accept_language.split(",")[:20]:
+        tag = entry.split(";")[0].strip().lower()[:2]
+        if tag in ("en", "zh"):
+            return tag
+    return ""

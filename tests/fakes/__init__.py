@@ -1,0 +1,1 @@
+"""Doubles at the ports, namesakes of the port."""

@@ -1,0 +1,130 @@
+"""Torn, emptied and vanished files: set aside, saved as far as they can be read, and the loss named."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bot.core.address import Address, Sender
+from bot.core.stop import StopReason
+from bot.core.transcript import EndRow, UserRow
+from bot.store.store import FILE_NAME, Store
+
+HERE = Address("web", "main", "c")
+WHO = Sender("web", "owner")
+
+
+async def filled(folder: Path, rows: int = 400) -> None:
+    async with Store.open(folder) as store:
+        for n in range(rows):
+            await store.transcript.append(HERE, f"t{n}", 1.0, UserRow(f"message {n} " + "x" * 200, WHO, str(n)))
+
+
+async def texts(store: Store) -> list[str]:
+    return [row.body.text for row in await store.transcript.rows(HERE, 10_000) if isinstance(row.body, UserRow)]
+
+
+async def test_a_sound_file_is_left_alone(tmp_path: Path) -> None:
+    await filled(tmp_path, 5)
+    async with Store.open(tmp_path) as store:
+        assert store.loss is None
+        assert len(await texts(store)) == 5
+
+
+async def test_b248_an_emptied_file_does_not_stop_the_start_and_the_loss_is_named(tmp_path: Path) -> None:
+    await filled(tmp_path, 5)
+    (tmp_path / FILE_NAME).write_bytes(b"")
+    async with Store.open(tmp_path) as store:
+        assert store.loss is not None and "everything" in str(store.loss)
+        assert await texts(store) == []
+    assert list(tmp_path.glob(f"damaged-*/{FILE_NAME}"))
+
+
+async def test_b248_a_vanished_file_is_named(tmp_path: Path) -> None:
+    await filled(tmp_path, 5)
+    (tmp_path / FILE_NAME).unlink()
+    async with Store.open(tmp_path) as store:
+        assert store.loss is not None
+
+
+async def test_a_file_that_is_no_database_is_kept_aside(tmp_path: Path) -> None:
+    (tmp_path / FILE_NAME).write_bytes(os.urandom(9000))
+    async with Store.open(tmp_path) as store:
+        assert store.loss is not None and store.loss.saved == 0
+    assert next(tmp_path.glob(f"damaged-*/{FILE_NAME}")).stat().st_size == 9000
+
+
+async def test_a_file_with_torn_pages_is_saved_around_them(tmp_path: Path) -> None:
+    await filled(tmp_path)
+    path = tmp_path / FILE_NAME
+    data = bytearray(path.read_bytes())
+    middle = (len(data) // 2) // 4096 * 4096
+    data[middle : middle + 4096] = b"\x00" * 4096
+    path.write_bytes(bytes(data))
+    async with Store.open(tmp_path) as store:
+        saved = await texts(store)
+        if store.loss is not None:
+            assert len(saved) >= 300
+            assert saved[0].startswith("message 0 ") and saved[-1].startswith("message 399 ")
+        else:
+            assert len(saved) == 400, "the torn page held nothing of the transcript"
+        await store.transcript.append(HERE, "after", 1.0, EndRow(StopReason.ANSWERED))
+
+
+async def test_b246_one_row_that_cannot_be_read_leaves_the_others(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    await filled(tmp_path, 10)
+    async with Store.open(tmp_path) as store:
+        await store.database.write(
+            lambda db: db.execute('UPDATE transcript SET body = \'{"kind": "user", "te\' WHERE id = 5')
+        )
+        assert len(await texts(store)) == 9
+    assert "row 5" in caplog.text
+
+
+WRITER = """
+import asyncio, sys
+from pathlib import Path
+from bot.core.address import Address, Sender
+from bot.core.inbound import UserMessage
+from bot.store.store import Store
+
+async def main():
+    async with Store.open(Path(sys.argv[1])) as store:
+        n = 0
+        while True:
+            message = UserMessage(str(n), Address("web", "main", "c"), Sender("web", "owner"), "x" * 500, 1.0)
+            await store.inbox.record(message, f"t{n}", 1.0)
+            print(n, flush=True)
+            n += 1
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("cut", [0, 1, 4097])
+async def test_kill_minus_nine_and_a_torn_log_lose_nothing_that_was_acknowledged(tmp_path: Path, cut: int) -> None:
+    """``cut`` appends half-written frames behind the log's sound end, as a crash of the machine can."""
+    with subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path)], stdout=subprocess.PIPE, text=True) as writer:
+        assert writer.stdout is not None
+        acknowledged = -1
+        for line in writer.stdout:
+            acknowledged = int(line)
+            if acknowledged >= 150:
+                writer.send_signal(signal.SIGKILL)
+                break
+        acknowledged = max([acknowledged, *(int(line) for line in writer.stdout if line.endswith("\n"))])
+    with (tmp_path / f"{FILE_NAME}-wal").open("ab") as log:
+        log.write(os.urandom(cut))
+    async with Store.open(tmp_path) as store:
+        assert store.loss is None
+        kept = {row.turn for row in await store.inbox.unfinished()}
+    assert {f"t{n}" for n in range(acknowledged + 1)} <= kept
+    await asyncio.sleep(0)
