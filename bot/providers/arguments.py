@@ -67,7 +67,9 @@ def _is_cut_off(text: str, error: json.JSONDecodeError) -> bool:
 
 
 def _json_name(value: Any) -> str:
-    return {list: "an array", bool: "true or false", int: "a number", float: "a number"}.get(type(value), "something else")
+    return {list: "an array", bool: "true or false", int: "a number", float: "a number"}.get(
+        type(value), "something else"
+    )
 
 
 def _no_constant(name: str) -> NoReturn:

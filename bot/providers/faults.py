@@ -109,7 +109,9 @@ class Complaint:
         return f"{self.kind} {self.code} {self.message}".lower()
 
 
-def complaint_of(body: Any, status: int | None = None, headers: Mapping[str, str] | None = None, now: float = 0.0) -> Complaint:
+def complaint_of(
+    body: Any, status: int | None = None, headers: Mapping[str, str] | None = None, now: float = 0.0
+) -> Complaint:
     """Read an error body of any shape: ``{"error": {…}}``, ``{"error": "…"}``, ``{"message": …}``, or plain text."""
     held = body.get("error", body) if isinstance(body, Mapping) else body
     fields: Mapping[str, Any] = held if isinstance(held, Mapping) else {"message": held}

@@ -51,9 +51,7 @@ def http2_client(read_seconds: float) -> httpx2.AsyncClient:
     import httpx2
 
     return httpx2.AsyncClient(
-        timeout=httpx2.Timeout(
-            connect=CONNECT_SECONDS, read=read_seconds, write=WRITE_SECONDS, pool=CONNECT_SECONDS
-        ),
+        timeout=httpx2.Timeout(connect=CONNECT_SECONDS, read=read_seconds, write=WRITE_SECONDS, pool=CONNECT_SECONDS),
         limits=httpx2.Limits(max_connections=MAX_CONNECTIONS, max_keepalive_connections=8),
         trust_env=False,
         follow_redirects=False,

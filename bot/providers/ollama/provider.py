@@ -38,6 +38,7 @@ log = logging.getLogger(__name__)
 
 _CUT_RATIO: Final = 0.6
 """A prompt counted at less than this share of its estimate was cut by the server: estimates are within a third."""
+_WORTH_CHECKING_TOKENS: Final = 1024
 _ERROR_BYTES: Final = 64 * 1024
 
 
@@ -148,6 +149,8 @@ class OllamaProvider:
         return self._clients[base_url]
 
     def _note_cut(self, request: ModelRequest, counted: int | None, estimate_tokens: int) -> None:
+        if estimate_tokens < _WORTH_CHECKING_TOKENS:
+            return
         if counted is not None and counted < estimate_tokens * _CUT_RATIO:
             log.warning(
                 "%s read %d tokens of a prompt of about %d for %s: it was cut; give the model a larger window_tokens",

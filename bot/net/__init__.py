@@ -1,0 +1,1 @@
+"""The network: one pooled HTTP transport whose errors are translated in one place."""

@@ -1,0 +1,94 @@
+"""The configured providers by name: built when first asked for, each behind its watchdog and its retries."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Iterable
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Final
+
+from bot.core.errors import KeyRefused, ModelMissing
+from bot.core.model import ModelEvent, ModelRequest
+from bot.core.ports import Clock, Provider
+from bot.providers.discovery import Entry
+from bot.providers.retry import Retry
+from bot.providers.settings import ProviderConfig
+from bot.providers.watchdog import Patience, Watchdog
+
+log = logging.getLogger(__name__)
+
+CLOSE_SECONDS: Final = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Availability:
+    """Whether a configured provider can be used; ``reason`` is a sentence when it cannot."""
+
+    name: str
+    kind: str
+    usable: bool
+    reason: str = ""
+
+
+class Models:
+    """Implements ``Provider`` for all of them: ``request.model.provider`` says which one is meant."""
+
+    def __init__(self, entries: Iterable[Entry], clock: Clock, random: Random, data_dir: Path) -> None:
+        self._entries = {entry.name: entry for entry in entries}
+        self._clock, self._random, self._data_dir = clock, random, data_dir
+        self._built: dict[str, Provider] = {}
+
+    def availability(self) -> tuple[Availability, ...]:
+        """One line for each configured provider, in the order of the config. Imports no vendor library."""
+        return tuple(self._available(entry) for entry in self._entries.values())
+
+    def usable(self, name: str) -> bool:
+        entry = self._entries.get(name)
+        return entry is not None and self._available(entry).usable
+
+    def provider(self, name: str) -> Provider:
+        """The provider called ``name``. Raises ``ModelMissing`` where none is configured, ``KeyRefused`` where it
+        cannot be used."""
+        entry = self._entries.get(name)
+        if entry is None:
+            raise ModelMissing(f"No provider called {name} is configured. Add it under providers.")
+        if name not in self._built:
+            available = self._available(entry)
+            if not available.usable:
+                raise KeyRefused(available.reason)
+            self._built[name] = self._wrapped(entry)
+        return self._built[name]
+
+    @asynccontextmanager
+    async def stream(self, request: ModelRequest) -> AsyncIterator[AsyncIterator[ModelEvent]]:
+        async with self.provider(request.model.provider).stream(request) as events:
+            yield events
+
+    async def aclose(self) -> None:
+        """Close every provider that was built; each gets 3 s."""
+        built, self._built = self._built, {}
+        async with AsyncExitStack() as stack:
+            for provider in built.values():
+                stack.push_async_callback(_closed, provider)
+
+    def _available(self, entry: Entry) -> Availability:
+        missing = entry.config.missing() if isinstance(entry.config, ProviderConfig) else ""
+        reason = f"The provider {entry.name} cannot be used: {missing}." if missing else ""
+        return Availability(entry.name, entry.kind.name, not missing, reason)
+
+    def _wrapped(self, entry: Entry) -> Provider:
+        inner = entry.kind.build(entry.name, entry.config, self._clock, self._data_dir)
+        if isinstance(entry.config, ProviderConfig):
+            patience = Patience(entry.config.first_seconds, entry.config.silence_seconds)
+            inner = Watchdog(inner, entry.name, patience)
+        return Retry(inner, entry.name, self._clock, self._random)
+
+
+async def _closed(provider: Provider) -> None:
+    with suppress(TimeoutError):
+        async with asyncio.timeout(CLOSE_SECONDS):
+            await provider.aclose()

@@ -1,0 +1,93 @@
+"""A second and a third attempt, around any provider, as long as nothing of the answer has been given."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from random import Random
+from typing import Final
+
+from bot.core.errors import ProviderError, StreamStalled
+from bot.core.model import ModelEvent, ModelRequest, ModelThinking, ModelUsage
+from bot.core.ports import Clock, Provider
+
+log = logging.getLogger(__name__)
+
+ATTEMPTS: Final = 3
+STALLED_ATTEMPTS: Final = 2
+"""A stall has cost the whole patience of the watchdog already; the next model is the better third attempt."""
+FIRST_PAUSE: Final = 1.0
+LONGEST_WAIT: Final = 60.0
+"""A vendor that wants to be left alone for longer is passed over: the caller may have another model."""
+
+
+class Retry:
+    """Implements ``Provider``. Entering waits for the first event that says something; until then an error that is
+    ``retryable`` is tried again after 1, then 2 seconds (half to one and a half of that), or after what the vendor
+    asked for. From then on errors pass through, so that no text can come twice."""
+
+    def __init__(self, inner: Provider, name: str, clock: Clock, random: Random) -> None:
+        self._inner, self._name, self._clock, self._random = inner, name, clock, random
+
+    @asynccontextmanager
+    async def stream(self, request: ModelRequest) -> AsyncIterator[AsyncIterator[ModelEvent]]:
+        async with AsyncExitStack() as stack:
+            head, events = await self._started(request, stack)
+            yield await stack.enter_async_context(aclosing(_joined(head, events)))
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+    async def _started(
+        self, request: ModelRequest, stack: AsyncExitStack
+    ) -> tuple[list[ModelEvent], AsyncIterator[ModelEvent]]:
+        attempt = 1
+        while True:
+            async with AsyncExitStack() as trial:
+                try:
+                    events = await trial.enter_async_context(self._inner.stream(request))
+                    head = await _head(events)
+                except ProviderError as error:
+                    pause = self._pause(error, attempt)
+                    if pause is None:
+                        raise
+                    log.info(
+                        "%s: attempt %d for %s failed (%s), again in %.1f s",
+                        self._name,
+                        attempt,
+                        request.model.model,
+                        type(error).__name__,
+                        pause,
+                    )
+                else:
+                    await stack.enter_async_context(trial.pop_all())
+                    return head, events
+            await self._clock.sleep(pause)
+            attempt += 1
+
+    def _pause(self, error: ProviderError, attempt: int) -> float | None:
+        """Seconds until the next attempt; None when there is none."""
+        allowed = STALLED_ATTEMPTS if isinstance(error, StreamStalled) else ATTEMPTS
+        if not error.retryable or attempt >= allowed or (error.retry_after or 0.0) > LONGEST_WAIT:
+            return None
+        backoff = FIRST_PAUSE * 2.0 ** (attempt - 1) * self._random.uniform(0.5, 1.5)
+        return max(backoff, error.retry_after or 0.0)
+
+
+async def _head(events: AsyncIterator[ModelEvent]) -> list[ModelEvent]:
+    """The first event that says something, behind the newest token count; signs of life before it are dropped."""
+    usage: list[ModelEvent] = []
+    async for event in events:
+        if isinstance(event, ModelUsage):
+            usage = [event]
+        elif event != ModelThinking(""):
+            return [*usage, event]
+    return usage
+
+
+async def _joined(head: list[ModelEvent], events: AsyncIterator[ModelEvent]) -> AsyncIterator[ModelEvent]:
+    for event in head:
+        yield event
+    async for event in events:
+        yield event
