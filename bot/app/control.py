@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from pathlib import Path
+from socket import socket
 
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -11,10 +13,13 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
+from bot.app.lock import FolderLock
 from bot.app.records import ALL_ROWS, Records, row_json, rows_of
+from bot.app.socket_path import ControlSocket
 from bot.core.errors import BowerbirdError
 from bot.core.ports import AsgiApp, Control
 from bot.core.transcript import Row
+from bot.web.server import AsgiServer
 
 log = logging.getLogger(__name__)
 
@@ -40,6 +45,26 @@ def control_app(control: Control, records: Records, terminal: AsgiApp | None = N
     if terminal is not None:
         routes.append(WebSocketRoute("/terminal", _delegate(terminal)))
     return Starlette(routes=routes, exception_handlers={BowerbirdError: _refused})
+
+
+class ControlServer(AsgiServer):
+    """Serves the control app for the owner of the data folder's lock; ``async with`` opens and removes the socket."""
+
+    def __init__(self, lock: FolderLock, app: AsgiApp) -> None:
+        super().__init__(app)
+        self._place = ControlSocket(lock)
+
+    @property
+    def path(self) -> Path:
+        """Where the command line finds it, once it is open."""
+        return self._place.path
+
+    async def _open(self) -> list[socket]:
+        """Raises ``StoreError`` when there is no place for the socket."""
+        return [self._place.open()]
+
+    def _released(self) -> None:
+        self._place.remove()
 
 
 def _delegate(app: AsgiApp) -> Callable[[WebSocket], Awaitable[None]]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import functools
 import os
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -39,9 +39,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, session: Session) -> int:
     config = session.config()
     session.log_to_file("chat.log")
-    from bot.app.daemon import run_daemon
 
-    return talk(config.data_dir, args.chat, functools.partial(run_daemon, config, only=("terminal",)))
+    async def start(ready: Callable[[], None]) -> None:
+        from bot.app.daemon import run_daemon
+
+        await run_daemon(config, only=("terminal",), ready=ready)
+
+    return talk(config.data_dir, args.chat, start)
 
 
 def talk(data_dir: Path, chat: str, start: StartHouse) -> int:

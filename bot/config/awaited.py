@@ -3,32 +3,51 @@ library is not installed: their keys are still checked, and ``doctor`` says what
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, Field, SecretStr
+from pydantic import AfterValidator, BaseModel, Field, SecretStr, model_validator
 
-from bot.config.section import Section, Url
+from bot.config.section import Host, Section, Url
 from bot.inbox.access import Access, NumericAccess
 
 NONE: Final = SecretStr("")
 Port = Annotated[int, Field(ge=0, le=65535)]
 
 
+def _no_token_inside(value: str) -> str:
+    if re.search(r"/bot\d+", value):
+        raise ValueError("must be the address of the server alone; the token has a key of its own")
+    return value
+
+
+def _websocket(value: str) -> str:
+    if value and not value.startswith(("ws://", "wss://")):
+        raise ValueError("must be an address that begins with wss:// (or ws://)")
+    return value
+
+
 class Webhook(Section):
     url: Url = ""
-    host: str = "127.0.0.1"
+    host: Host = "127.0.0.1"
     port: Port = 8443
     secret: SecretStr = NONE
 
 
 class Telegram(Section):
     token: SecretStr = NONE
-    api_base: Url = "https://api.telegram.org"
+    api_base: Annotated[Url, AfterValidator(_no_token_inside)] = "https://api.telegram.org"
     transport: Literal["polling", "webhook"] = "polling"
     webhook: Webhook = Webhook()
     streaming: Literal["edit", "draft", "off"] = "edit"
     access: NumericAccess = NumericAccess()
+
+    @model_validator(mode="after")
+    def _a_webhook_has_an_address(self) -> Telegram:
+        if self.transport == "webhook" and not self.webhook.url:
+            raise ValueError("transport: webhook needs webhook: {url: …}, the address that Telegram calls")
+        return self
 
     def missing(self) -> str:
         return "" if self.token.get_secret_value() else "It has no token."
@@ -37,7 +56,7 @@ class Telegram(Section):
 class Discord(Section):
     token: SecretStr = NONE
     api_base: Url = "https://discord.com/api/v10"
-    gateway_url: str = ""
+    gateway_url: Annotated[str, AfterValidator(_websocket)] = ""
     streaming: Literal["edit", "off"] = "edit"
     access: NumericAccess = NumericAccess()
 
@@ -52,14 +71,21 @@ class Slack(Section):
     streaming: Literal["native", "edit", "off"] = "native"
     access: Access = Access()
 
+    @model_validator(mode="after")
+    def _both_tokens_or_none(self) -> Slack:
+        bot, app = self.bot_token.get_secret_value(), self.app_token.get_secret_value()
+        if bot.startswith("xapp-") or app.startswith("xoxb-"):
+            raise ValueError("bot_token and app_token are swapped: bot_token begins with xoxb-, app_token with xapp-")
+        if bool(bot) != bool(app):
+            raise ValueError(f"{'app_token' if bot else 'bot_token'} is missing: Slack needs both tokens")
+        return self
+
     def missing(self) -> str:
-        secrets = {"bot_token": self.bot_token, "app_token": self.app_token}
-        absent = [name for name, secret in secrets.items() if not secret.get_secret_value()]
-        return f"It has no {' and no '.join(absent)}." if absent else ""
+        return "" if self.bot_token.get_secret_value() else "It has no bot_token and no app_token."
 
 
 class Web(Section):
-    host: str = "127.0.0.1"
+    host: Host = "127.0.0.1"
     port: Port = 8717
     token: SecretStr = NONE
     on_disconnect: Literal["finish", "stop"] = "finish"

@@ -8,13 +8,14 @@ from pathlib import Path
 
 from bot.config.loaded import Entry, answers_nearby
 from bot.config.model_entry import ModelEntry
-from bot.config.problems import Findings, Path_, did_you_mean
+from bot.config.hints import did_you_mean
+from bot.config.problems import Findings, Place
 from bot.config.sections import Settings
 
 
-def entries(settings: Settings) -> Iterator[tuple[Path_, ModelEntry]]:
+def entries(settings: Settings) -> Iterator[tuple[Place, ModelEntry]]:
     """Every model entry of the file with the place where it stands."""
-    llm: Path_ = ("brain", "llm")
+    llm: Place = ("brain", "llm")
     routing = settings.brain.llm.routing
     yield (*llm, "default"), settings.brain.llm.default
     if routing.classify_model:
@@ -62,7 +63,7 @@ def jobs(settings: Settings, channels: Sequence[str], findings: Findings) -> Non
 
 def paths(settings: Settings, findings: Findings) -> None:
     """Nothing stands where a folder or a file is wanted. What is merely absent is made later, or told by ``doctor``."""
-    folders: list[tuple[Path_, Path]] = [(("data_dir",), settings.data_dir)]
+    folders: list[tuple[Place, Path]] = [(("data_dir",), settings.data_dir)]
     folders.append((("tools", "files", "root"), settings.tools.files.root))
     folders += [(("skills", number), folder) for number, folder in enumerate(settings.skills)]
     for path, folder in folders:

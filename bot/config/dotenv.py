@@ -33,7 +33,7 @@ def read_dotenv(data: bytes, findings: Findings) -> dict[str, str]:
             continue
         value = _unquoted(match[2])
         if value is None:
-            findings.add_at(number, "a quotation mark is opened here and not closed on this line", (match[1],))
+            findings.add_at(number, "a quote is opened here and not closed on this line", (match[1],))
         else:
             variables[match[1]] = value
     return variables

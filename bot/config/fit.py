@@ -3,21 +3,24 @@ decide what a text means, so that nothing is guessed from its looks alone."""
 
 from __future__ import annotations
 
-import types
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, TypeVar, Union, get_args, get_origin
+from typing import Any, Final, Literal, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, SecretStr, ValidationError
 
-from bot.config.places import Places, anchored
-from bot.config.problems import Findings, Path_, did_you_mean, one_of
+from bot.config.anchor import anchored
+from bot.config.hints import Places, did_you_mean, one_of
+from bot.config.problems import Findings, Place
 from bot.config.section import OFF_WORDS, is_off
+from bot.config.secret_file import read_secret
+from bot.config.shape import add_complaints, core, fields_of, is_mapping, is_section
 
 M = TypeVar("M", bound=BaseModel)
-_SECRET_BYTES: Final = 64 * 1024
-_QUOTES: Final = "“”‘’„«»「」"
+_CURLY: Final = "“”‘’„«»「」"
+_BARE_VARIABLE: Final = re.compile(r"\$([A-Za-z_][A-Za-z0-9_]*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,75 +32,77 @@ class Fitting:
     base: Path
     home: Path
 
-    def model(self, cls: type[M], value: Any, path: Path_) -> M | None:
+    def model(self, cls: type[M], value: Any, place: Place) -> M | None:
         """``value`` as ``cls``; None when that failed, with the reasons in ``findings``."""
-        fitted = self._section(cls, value, path) if isinstance(value, dict) else value
+        fitted = self._section(cls, value, place) if isinstance(value, dict) else value
         try:
             return cls.model_validate(fitted)
         except ValidationError as error:
-            self.findings.add_validation(path, error.errors(include_url=False, include_input=False))
+            add_complaints(self.findings, place, cls, error.errors(include_url=False, include_input=False))
             return None
 
-    def _section(self, cls: type[BaseModel], value: Mapping[str, Any], path: Path_) -> dict[str, Any]:
-        fields = {field.alias or name: field.annotation for name, field in cls.model_fields.items()}
+    def _section(self, cls: type[BaseModel], value: Mapping[str, Any], place: Place) -> dict[str, Any]:
+        """The fields of ``value`` as ``cls`` takes them. A key without a value counts as not written, except where
+        None is a value of its own; ``off`` is None there, too."""
+        types = {key: core(field.annotation) for key, field in fields_of(cls).items()}
         fitted: dict[str, Any] = {}
         for key, item in value.items():
-            here = (*path, key)
-            stem = key.removesuffix("_file")
-            if key in fields:
-                core, optional = _core(fields[key])
-                if (item is None and not optional) or (item == "" and f"{key}_file" in value):
+            here, stem = (*place, key), key.removesuffix("_file")
+            if key in types:
+                expected, optional = types[key]
+                absent = item is None and not optional
+                if absent or (item == "" and f"{key}_file" in value):
                     continue
-                fitted[key] = None if optional and is_off(item) else self._value(core, item, here)
-            elif stem != key and stem in fields and _core(fields[stem])[0] is SecretStr:
-                self._secret_file(value, key, item, path, fitted)
+                fitted[key] = None if optional and is_off(item) else self._value(expected, item, here)
+            elif stem != key and stem in types and types[stem][0] is SecretStr:
+                self._secret_file(value, key, item, place, fitted)
             else:
-                self.findings.add(here, self.places.unknown(path, key, _spellings(fields)))
+                known = [*types, *(f"{name}_file" for name, kind in types.items() if kind[0] is SecretStr)]
+                self.findings.add(here, self.places.unknown(place, key, known))
         return fitted
 
-    def _value(self, core: Any, item: Any, path: Path_) -> Any:
-        origin, args = get_origin(core), get_args(core)
-        if isinstance(core, type) and issubclass(core, BaseModel):
-            return self._subsection(core, item, path)
-        if origin in (dict, Mapping) or (isinstance(origin, type) and issubclass(origin, Mapping)):
-            return self._entries(_core(args[1])[0], item, path)
-        if origin in (tuple, list):
-            inner = _core(args[0])[0]
+    def _value(self, expected: Any, item: Any, place: Place) -> Any:
+        if is_section(expected):
+            return self._subsection(expected, item, place)
+        if is_mapping(expected):
+            return self._entries(core(get_args(expected)[1])[0], item, place)
+        if get_origin(expected) in (tuple, list):
+            inner = core(get_args(expected)[0])[0]
             if isinstance(item, list):
-                return [self._value(inner, each, (*path, number)) for number, each in enumerate(item)]
+                return [self._value(inner, each, (*place, number)) for number, each in enumerate(item)]
             return [] if is_off(item) else item
-        if origin is Literal:
-            return self._word(args, item, path)
-        if core is SecretStr:
-            return self._secret(item, path)
-        if core in (int, float) and isinstance(item, bool):
-            self.findings.add(path, "must be a number, not true or false")
-        elif core is Path and isinstance(item, str) and not item.strip():
-            self.findings.add(path, "must not be empty")
+        if get_origin(expected) is Literal:
+            return self._word(get_args(expected), item, place)
+        if expected is SecretStr:
+            return self._secret(item, place)
+        if expected in (int, float) and isinstance(item, bool):
+            self.findings.add(place, f"must be a number, not {str(item).lower()}")
+        elif expected is Path and isinstance(item, str) and not item.strip():
+            self.findings.add(place, "must not be empty")
         return item
 
-    def _subsection(self, cls: type[BaseModel], item: Any, path: Path_) -> Any:
+    def _subsection(self, cls: type[BaseModel], item: Any, place: Place) -> Any:
         if isinstance(item, dict):
-            return self._section(cls, item, path)
+            return self._section(cls, item, place)
         if item is None:
             return {}
         if is_off(item) and "enabled" in cls.model_fields:
             return {"enabled": False}
         return item
 
-    def _entries(self, inner: Any, item: Any, path: Path_) -> Any:
+    def _entries(self, inner: Any, item: Any, place: Place) -> Any:
         """A section whose keys are the owner's own names."""
         if not isinstance(item, dict):
             return {} if is_off(item) else item
         entries: dict[str, Any] = {}
         for key, value in item.items():
             if inner is SecretStr and key.endswith("_file"):
-                self._secret_file(item, key, value, path, entries)
+                self._secret_file(item, key, value, place, entries)
             elif not (value == "" and f"{key}_file" in item):
-                entries[key] = self._value(inner, value, (*path, key))
+                entries[key] = self._value(inner, value, (*place, key))
         return entries
 
-    def _word(self, words: tuple[Any, ...], item: Any, path: Path_) -> Any:
+    def _word(self, words: tuple[Any, ...], item: Any, place: Place) -> Any:
         """One of a fixed set of words. ``false``, ``no`` and the like mean the word for off, where there is one."""
         if isinstance(item, str) and item.strip().lower() in words:
             return item.strip().lower()
@@ -105,24 +110,26 @@ class Fitting:
         if off is not None and is_off(item):
             return off
         hint = did_you_mean(item, words) if isinstance(item, str) else ""
-        self.findings.add(path, one_of([str(word) for word in words]) + hint)
+        self.findings.add_value(place, one_of([str(word) for word in words]), hint)
         return words[0]
 
-    def _secret(self, item: Any, path: Path_) -> Any:
+    def _secret(self, item: Any, place: Place) -> Any:
         if not isinstance(item, str):
             return item
         item = item.strip()
-        if any(mark in item for mark in _QUOTES):
-            self.findings.add(path, "holds typographic quotation marks; write straight ones, outside the value")
+        if any(mark in item for mark in _CURLY):
+            self.findings.add(place, "holds curly quotes; write straight ones, around the value")
         elif any(ord(sign) < 32 for sign in item):
-            self.findings.add(path, "holds a line break or another control character")
+            self.findings.add(place, "holds a line break or another control character")
+        elif bare := _BARE_VARIABLE.fullmatch(item):
+            self.findings.add(place, f"is the name of a variable, not its value; write ${{{bare[1]}}}")
         return item
 
     def _secret_file(
-        self, section: Mapping[str, Any], key: str, item: Any, path: Path_, fitted: dict[str, Any]
+        self, section: Mapping[str, Any], key: str, item: Any, place: Place, fitted: dict[str, Any]
     ) -> None:
         """Read the secret that ``<name>_file`` points to, under the name without ``_file``."""
-        here, stem = (*path, key), key.removesuffix("_file")
+        here, stem = (*place, key), key.removesuffix("_file")
         if item is None or item == "":
             return
         if section.get(stem):
@@ -130,41 +137,7 @@ class Fitting:
         elif not isinstance(item, str):
             self.findings.add(here, "must be a path, written as text")
         else:
-            fitted[stem] = self._contents(anchored(item, self.base, self.home), here)
-
-    def _contents(self, file: Path, path: Path_) -> str:
-        try:
-            with file.open("rb") as stream:
-                text = stream.read(_SECRET_BYTES + 1).decode("utf-8-sig").strip()
-        except FileNotFoundError:
-            self.findings.add(path, f"the file {file} does not exist")
-        except UnicodeDecodeError:
-            self.findings.add(path, f"the file {file} is not text")
-        except OSError as error:
-            self.findings.add(path, f"the file {file} cannot be read: {error.strerror}")
-        else:
-            if len(text) > _SECRET_BYTES:
-                self.findings.add(path, f"the file {file} is too large for a secret")
-            elif text:
-                return str(self._secret(text, path))
-            else:
-                self.findings.add(path, f"the file {file} is empty")
-        return ""
-
-
-def _spellings(fields: Mapping[str, Any]) -> list[str]:
-    secrets = [name for name, annotation in fields.items() if _core(annotation)[0] is SecretStr]
-    return [*fields, *(f"{name}_file" for name in secrets)]
-
-
-def _core(annotation: Any) -> tuple[Any, bool]:
-    """The type without ``Annotated`` and ``None``, and whether None was allowed."""
-    while get_origin(annotation) is Annotated:
-        annotation = get_args(annotation)[0]
-    if get_origin(annotation) in (Union, types.UnionType):
-        members = [member for member in get_args(annotation) if member is not type(None)]
-        optional = len(members) < len(get_args(annotation))
-        if len(members) == 1:
-            return _core(members[0])[0], optional
-        return annotation, optional
-    return annotation, False
+            secret, trouble = read_secret(anchored(item, self.base, self.home))
+            if trouble:
+                self.findings.add_value(here, trouble)
+            fitted[stem] = self._secret(secret, here)

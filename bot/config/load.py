@@ -13,8 +13,9 @@ from bot.config import checks
 from bot.config.discover import CHANNELS, PROVIDERS, Shelf
 from bot.config.fit import Fitting
 from bot.config.loaded import Config, Entry
-from bot.config.places import Places, anchor_paths
-from bot.config.problems import Findings, did_you_mean
+from bot.config.anchor import anchor_paths
+from bot.config.hints import did_you_mean
+from bot.config.problems import Findings
 from bot.config.section import is_off
 from bot.config.sections import Settings
 from bot.config.sources import Source, read_source

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import BaseModel, SecretStr
 
 from bot.config.section import is_near
-from bot.config.sections import Brain, Hook, Memory, Schedule, Team, Tools
+from bot.config.sections import Brain, Embedder, Hook, Memory, Reranker, Schedule, Team, Tools
 from bot.core.model import ModelRef
 
 
@@ -97,6 +97,8 @@ _SHOWN = (
 
 
 def _plain(value: Any) -> Any:
+    if isinstance(value, Embedder | Reranker) and value.brief():
+        return value.brief()
     if isinstance(value, BaseModel):
         fields = type(value).model_fields
         return {field.alias or name: _plain(getattr(value, name)) for name, field in fields.items()}

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field, model_validator
 
+from bot.config.match import Match
 from bot.config.section import Section, Text, Url
 from bot.core.model import ModelRef
 
@@ -69,7 +70,7 @@ class ModelEntry(Section):
 class Rule(ModelEntry):
     """A route: the entry is used when ``match`` (CEL) is true. ``private`` keeps it and its fallbacks on local models."""
 
-    match: Text
+    match: Match
     private: bool = False
 
 

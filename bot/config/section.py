@@ -9,6 +9,8 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
+NO_CREDENTIALS: Final = "must not hold a user name or a password: addresses end up in logs; use api_key"
+_HOST_NAME: Final = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?")
 OFF_WORDS: Final = ("off", "no", "none", "false", "never")
 
 
@@ -30,11 +32,23 @@ def _http_url(value: str) -> str:
     try:
         parts = urlsplit(value)
         valid = parts.scheme in ("http", "https") and bool(parts.hostname) and not re.search(r"\s", value)
-        _ = parts.port
+        named = parts.username is not None and parts.port != 0
     except ValueError:
-        valid = False
+        valid = named = False
     if not valid:
         raise ValueError("must be an address that begins with http:// or https://")
+    if named:
+        raise ValueError(NO_CREDENTIALS)
+    return value
+
+
+def _host(value: str) -> str:
+    value = value.strip()
+    try:
+        ipaddress.ip_address(value)
+    except ValueError:
+        if not _HOST_NAME.fullmatch(value):
+            raise ValueError("must be a host name or an IP address alone; the port has a key of its own") from None
     return value
 
 
@@ -44,6 +58,7 @@ def _as_words(value: Any) -> Any:
     return value
 
 
+Host = Annotated[str, AfterValidator(_host)]
 Url = Annotated[str, AfterValidator(_http_url)]
 """``http(s)://host…`` or nothing."""
 Text = Annotated[str, Field(min_length=1)]

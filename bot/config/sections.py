@@ -85,6 +85,10 @@ class Embedder(Section):
             return {"provider": "none"}
         return {"provider": value} if isinstance(value, str) else value
 
+    def brief(self) -> Any:
+        """As it would be written in short; None when only the section says it all."""
+        return None if self.model else self.provider
+
 
 class Reranker(Section):
     """``local`` or ``none`` may stand for the section; ``cross_encoder`` is a model's folder."""
@@ -104,6 +108,10 @@ class Reranker(Section):
         if isinstance(value, dict) and value.get("cross_encoder"):
             return {"kind": "cross_encoder", **value}
         return value
+
+    def brief(self) -> Any:
+        """As it would be written in short; None when only the section says it all."""
+        return None if self.cross_encoder else self.kind
 
 
 class Distill(Section):
@@ -222,14 +230,6 @@ class Schedule(Section):
     @classmethod
     def _empty_is_none(cls, value: Any) -> Any:
         return None if value == "" else value
-
-    @model_validator(mode="after")
-    def _names_differ(self) -> Schedule:
-        names = [job.name for job in self.jobs]
-        twice = next((name for name in names if names.count(name) > 1), None)
-        if twice is not None:
-            raise ValueError(f'two jobs are called "{twice}"')
-        return self
 
     def quiet(self) -> tuple[int, int] | None:
         """Minutes after midnight at which quiet hours begin and end; None when there are none."""

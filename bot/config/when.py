@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 import zoneinfo
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, BeforeValidator
 
-from bot.config.problems import did_you_mean
+from bot.config.hints import did_you_mean
 
 _CLOCK: Final = r"([01]?\d|2[0-3]):([0-5]\d)"
 _QUIET: Final = re.compile(rf"{_CLOCK}\s*-\s*{_CLOCK}")
@@ -30,7 +30,7 @@ def _zone(value: str) -> str:
         return value
     if not known:
         raise ValueError("no time zones are installed on this machine; install the package tzdata or write auto")
-    raise ValueError(f"is not the name of a time zone such as Europe/Berlin, or auto{did_you_mean(value, known)}")
+    raise ValueError(f"must be auto or the IANA name of a time zone, such as Europe/Berlin{did_you_mean(value, known)}")
 
 
 def quiet_minutes(text: str) -> tuple[int, int]:
@@ -44,15 +44,16 @@ def quiet_minutes(text: str) -> tuple[int, int]:
     return start, end
 
 
-def _quiet_hours(value: str) -> str:
-    quiet_minutes(value)
-    return value
+def _quiet_hours(value: Any) -> str:
+    text = value if isinstance(value, str) else ""
+    quiet_minutes(text)
+    return text
 
 
 def _cron(value: str) -> str:
     fields = value.split()
     if len(fields) != len(_FIELDS):
-        raise ValueError('must have five fields: minute hour day month weekday, such as "0 8 * * 1-5"')
+        raise ValueError('must be a cron expression of five fields (minute hour day month weekday), such as "0 8 * * 1-5"')
     for text, (name, low, high, names) in zip(fields, _FIELDS, strict=True):
         for item in text.split(","):
             _check_item(item, name, low, high, names)
@@ -72,6 +73,6 @@ def _check_item(item: str, name: str, low: int, high: int, names: dict[str, int]
 
 
 Zone = Annotated[str, AfterValidator(_zone)]
-QuietHours = Annotated[str, AfterValidator(_quiet_hours)]
+QuietHours = Annotated[str, BeforeValidator(_quiet_hours)]
 Cron = Annotated[str, AfterValidator(_cron)]
 """Five fields. 0 and 7 are Sunday; months and weekdays may be English names of three letters."""

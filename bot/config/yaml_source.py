@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import yaml
 
-from bot.config.problems import Findings, Path_
+from bot.config.problems import Findings, Place
 from bot.config.yaml_trouble import explain
 
 MAX_BYTES: Final = 256 * 1024
@@ -20,15 +20,17 @@ _PLAIN: Final[dict[str, bool | None]] = {
     **dict.fromkeys(("false", "False", "FALSE"), False),
     **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
 }
+_MERGE: Final = "<<"
+_TAG_CHARS: Final = 40
 _TEXT_TAGS: Final = frozenset({None, "!", "tag:yaml.org,2002:str"})
 
 
 class _Unreadable(Exception):
-    """Reading cannot go on; ``sentence`` and ``line`` say why and where."""
+    """Reading cannot go on; ``sentence``, ``line`` and ``place`` say why and where."""
 
-    def __init__(self, sentence: str, line: int) -> None:
+    def __init__(self, sentence: str, line: int, place: Place = ()) -> None:
         super().__init__(sentence)
-        self.sentence, self.line = sentence, line
+        self.sentence, self.line, self.place = sentence, line, place
 
 
 def read_yaml(data: bytes, findings: Findings) -> dict[str, Any]:
@@ -43,7 +45,7 @@ def read_yaml(data: bytes, findings: Findings) -> dict[str, Any]:
         reader = _Reader(text, findings)
         return reader.document()
     except _Unreadable as trouble:
-        findings.add_at(trouble.line, trouble.sentence)
+        findings.add_at(trouble.line, trouble.sentence, trouble.place)
     except yaml.YAMLError as error:
         line, sentence = explain(error, text, reader.last_quoted if reader else None)
         findings.add_at(line, sentence)
@@ -64,11 +66,11 @@ class _Reader:
     """Builds plain values from PyYAML's events, without its ideas about types."""
 
     def __init__(self, text: str, findings: Findings) -> None:
-        self._text = text
         self._events: Iterator[yaml.Event] = yaml.parse(text, Loader=yaml.SafeLoader)
         self._findings = findings
-        self._lines: dict[Path_, int] = {}
+        self._lines: dict[Place, int] = {}
         self._anchors: dict[str, tuple[Any, int]] = {}
+        self._open: dict[str, tuple[int, Place]] = {}
         self._values = 0
         self.last_quoted: yaml.ScalarEvent | None = None
         findings.lines = self._lines
@@ -83,18 +85,19 @@ class _Reader:
         if value is None:
             return {}
         if not isinstance(value, dict):
-            hint = " (an ordinary colon, then a space)" if ":" in self._text or "：" in self._text else ""
-            raise _Unreadable(f"the file must consist of lines of the form `key: value`{hint}", 1)
+            raise _Unreadable("the file must be a section of keys: lines of `key: value`, with a space after the colon", 1)
         return value
 
-    def _value(self, event: yaml.Event, path: Path_) -> Any:
+    def _value(self, event: yaml.Event, path: Place) -> Any:
         self._values += 1
         if len(path) > MAX_DEPTH or self._values > MAX_VALUES:
-            raise _Unreadable("this is nested too deeply or too large for a configuration", _line(event))
+            raise _Unreadable("this is nested too deeply or too large for a configuration", _line(event), path)
         if isinstance(event, yaml.AliasEvent):
-            return self._alias(event)
+            return self._alias(event, path)
         self._refuse_tag(event)
-        before = self._values
+        anchor, before = getattr(event, "anchor", None), self._values
+        if anchor:
+            self._open[anchor] = (_line(event), path)
         value: Any
         if isinstance(event, yaml.ScalarEvent):
             value = self._scalar(event)
@@ -102,14 +105,19 @@ class _Reader:
             value = self._sequence(path)
         else:
             value = self._mapping(path)
-        if anchor := getattr(event, "anchor", None):
+        if anchor:
+            del self._open[anchor]
             self._anchors[anchor] = (value, self._values - before + 1)
         return value
 
-    def _alias(self, event: yaml.AliasEvent) -> Any:
+    def _alias(self, event: yaml.AliasEvent, path: Place) -> Any:
         """The anchored value again. It counts in full, so that aliases of aliases cannot grow without end."""
+        if event.anchor in self._open:
+            line, place = self._open[event.anchor]
+            raise _Unreadable("an anchor (&) is used inside itself", line, place)
         if event.anchor not in self._anchors:
-            raise _Unreadable("a value that begins with * must be quoted", _line(event))
+            name = f" (no anchor is called {event.anchor})" if event.anchor.isalpha() else ""
+            raise _Unreadable(f"a value that begins with * must be quoted{name}", _line(event), path)
         value, size = self._anchors[event.anchor]
         self._values += size
         return value
@@ -117,7 +125,8 @@ class _Reader:
     def _refuse_tag(self, event: yaml.Event) -> None:
         tag = getattr(event, "tag", None)
         if tag not in _TEXT_TAGS:
-            raise _Unreadable("a value that begins with ! must be quoted; YAML tags are not read", _line(event))
+            name = tag.replace("tag:yaml.org,2002:", "!!")[:_TAG_CHARS]
+            raise _Unreadable(f"YAML tags such as {name} are not read; a value that begins with ! must be quoted", _line(event))
 
     def _scalar(self, event: yaml.ScalarEvent) -> str | bool | None:
         if event.style in ("'", '"'):
@@ -126,7 +135,7 @@ class _Reader:
             return _PLAIN[event.value]
         return str(event.value)
 
-    def _sequence(self, path: Path_) -> list[Any]:
+    def _sequence(self, path: Place) -> list[Any]:
         items: list[Any] = []
         while not isinstance(event := next(self._events), yaml.SequenceEndEvent):
             item_path = (*path, len(items))
@@ -134,31 +143,43 @@ class _Reader:
             items.append(self._value(event, item_path))
         return items
 
-    def _mapping(self, path: Path_) -> dict[str, Any]:
+    def _mapping(self, path: Place) -> dict[str, Any]:
         entries: dict[str, Any] = {}
+        merged: list[dict[str, Any]] = []
         while not isinstance(event := next(self._events), yaml.MappingEndEvent):
             key = self._key(event)
             key_path = (*path, key)
+            if key == _MERGE and getattr(event, "style", None) is None:
+                merged += self._merge(next(self._events), key_path, _line(event))
+                continue
             if key in entries:
                 first = self._lines[key_path]
-                self._findings.add_at(_line(event), f"stands here a second time; the first is on line {first}", key_path)
+                self._findings.add_at(_line(event), f"stands here twice; the first is on line {first}", key_path)
                 self._skip(key_path)
                 continue
             self._lines[key_path] = _line(event)
             entries[key] = self._value(next(self._events), key_path)
+        for mapping in merged:
+            entries = {**mapping, **entries}
         return entries
+
+    def _merge(self, event: yaml.Event, path: Place, line: int) -> list[dict[str, Any]]:
+        """What ``<<: *anchor`` adds: a mapping, or several of which an earlier one counts more."""
+        value = self._value(event, path)
+        mappings = value if isinstance(value, list) else [value]
+        if not all(isinstance(mapping, dict) for mapping in mappings):
+            raise _Unreadable("<< must name a section: <<: *name", line, path)
+        return list(mappings)
 
     def _key(self, event: yaml.Event) -> str:
         if not isinstance(event, yaml.ScalarEvent):
             raise _Unreadable("a key must be a word; braces, brackets and * need quotes here", _line(event))
         self._refuse_tag(event)
-        if event.style is None and event.value == "<<":
-            raise _Unreadable("merge keys (<<) are not read; write the keys out", _line(event))
         if not event.value:
             raise _Unreadable("a key is missing before the colon", _line(event))
         return str(event.value)
 
-    def _skip(self, path: Path_) -> None:
+    def _skip(self, path: Place) -> None:
         """Read past a value without keeping the lines of what is in it."""
         kept = dict(self._lines)
         self._value(next(self._events), path)

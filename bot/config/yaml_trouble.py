@@ -8,7 +8,7 @@ import yaml
 
 _HAS_KEY = re.compile(r"^\s*(- )*(\"[^\"]*\"|'[^']*'|[^\s'\"#][^#]*?)\s*:(\s|$)")
 _NO_SPACE = "this line does not read as `key: value`; a colon followed by a space is missing"
-_UNCLOSED = "a quotation mark is opened here and not closed on this line"
+_UNCLOSED = "a quote (\" or ') is opened here and not closed on this line"
 _INDENTED = "the indentation does not fit the lines above"
 
 
@@ -43,7 +43,7 @@ def _scanning(context: str, problem: str, line: int, begun: int) -> tuple[int, s
         sign = "*" if "alias" in context else "&"
         return begun, f'what begins with {sign} must be quoted: "{sign}"'
     if "escape" in problem or "expected escape" in problem:
-        return line, "in double quotes a backslash must be doubled; single quotes take it as it is"
+        return line, "in double quotes a backslash must be doubled (\\\\); single quotes take it as it is"
     if "quoted" in context:
         return begun, _UNCLOSED
     if "cannot start" in problem:
@@ -73,7 +73,7 @@ def _structure(problem: str, line: int, last_quoted: yaml.ScalarEvent | None) ->
     if "'<scalar>'" in problem:
         if last_quoted and last_quoted.end_mark.line + 1 == line:
             first = last_quoted.start_mark.line + 1
-            return first, _UNCLOSED if first < line else "text stands after the closing quotation mark"
+            return first, _UNCLOSED if first < line else "text stands after the closing quote"
         return line, "this text belongs to no key"
     if "']'" in problem or "'}'" in problem:
         return line, "a bracket or brace is closed here that was not opened"

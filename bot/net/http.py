@@ -87,7 +87,7 @@ class Transport:
         *,
         headers: Mapping[str, str] | None = None,
         body: bytes | None = None,
-        timeouts: Timeouts = Timeouts(),  # noqa: B008 (frozen)
+        timeouts: Timeouts = Timeouts(),
         redirects: int = 0,
     ) -> AsyncIterator[Reply]:
         """The answer, with its headers read. Raises ``TransportError`` or ``TransportTimeout``, never for a status.
@@ -125,7 +125,7 @@ class Transport:
         *,
         headers: Mapping[str, str] | None = None,
         body: bytes | None = None,
-        timeouts: Timeouts = Timeouts(),  # noqa: B008 (frozen)
+        timeouts: Timeouts = Timeouts(),
         limit_bytes: int = FETCH_LIMIT_BYTES,
     ) -> Fetched:
         """A whole answer of at most ``limit_bytes``."""

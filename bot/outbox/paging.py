@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
 from bot.core.view import Limits, Rendered
-from bot.outbox.blocks import Blocks, table_header
+from bot.outbox.blocks import Blocks
+from bot.outbox.fences import table_header
 from bot.outbox.graphemes import Unit, aligned, length
 
 Render = Callable[[str], Rendered]
 
-MIN_SIZE = 64
+MIN_SIZE = 128
 """Below this, reopened fences would leave no room for text."""
 _REACH = 4
 """A page covers at most this many times ``size`` characters of source, however much of it rendering hides."""
 _BOUNDARIES_TRIED = 8
 _PROBES = 12
+_STEPS_BACK = 40
+_TRAILING = re.compile(r"(?<![ \t])[ \t]{3,}+$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +69,8 @@ def open_page(text: str, limits: Limits, render: Render, sealed: Sequence[int] =
 class _Pager:
     def __init__(self, text: str, limits: Limits, render: Render, start: int) -> None:
         self._text, self._limits, self._render, self._start = text, limits, render, start
-        self._blocks = Blocks(text, start)
         self._room = limits.size // 4
+        self._blocks = Blocks(text, start, self._room // 2)
 
     def page(self, tail: str) -> Page:
         blocks, size = self._blocks, self._limits.size
@@ -92,10 +96,17 @@ class _Pager:
         for end in islice(self._blocks.boundaries(floor, furthest), _BOUNDARIES_TRIED):
             if self._blocks.visible(end) and end < self._blocks.last and self._measure(end) <= limit:
                 return self._ending(end)
-        mark = self._blocks.mark_at(furthest)
-        if mark is not None and self._blocks.visible(mark) and self._measure(mark) <= limit:
-            return self._ending(mark)
-        return self._ending(furthest)
+        return self._ending(self._anywhere(furthest, limit))
+
+    def _anywhere(self, furthest: int, limit: int) -> int:
+        """A little before ``furthest`` if a character there can open a page, for want of anything better."""
+        blocks, text = self._blocks, self._text
+        near = range(furthest, max(furthest - _STEPS_BACK, blocks.first), -1)
+        sound = (at for at in near if blocks.parts_cleanly(at) and aligned(text, at, blocks.first) == at)
+        for at in (next(sound, None), blocks.mark_at(furthest)):
+            if at is not None and blocks.visible(at) and self._measure(at) <= limit:
+                return at
+        return furthest
 
     def _ending(self, end: int) -> Page:
         markdown = self._markdown(end)
@@ -117,7 +128,9 @@ class _Pager:
                 beyond = at
             if beyond - low <= max(1, limit // 64):
                 break
-            guess = first + int((at - first) * limit / max(1, measured)) if probe < _PROBES // 2 else (low + beyond) // 2
+            guess = (
+                first + int((at - first) * limit / max(1, measured)) if probe < _PROBES // 2 else (low + beyond) // 2
+            )
             at = min(max(guess, low + 1), beyond - 1)
         return max(low, first + 1)
 
@@ -134,22 +147,27 @@ class _Pager:
         blocks, text = self._blocks, self._text
         if not blocks.visible(end):
             return ""
+        begin = max(self._start, text.rfind("\n", self._start, blocks.first) + 1, blocks.first - self._room)
+        body = self._without_wide_space(text[begin:end].rstrip())
         opened = blocks.open_at(blocks.first)
-        if opened and opened.start >= self._start:
-            begin = opened.start
+        if opened is None:
+            head = self._table_head(begin)
+            body = _dedented(body, len(body) - len(body.lstrip(" "))) if self._start else body
+        elif opened.start >= self._start:
+            head = text[opened.start : min(opened.body, begin)]
         else:
-            begin = max(self._start, text.rfind("\n", self._start, blocks.first) + 1)
-        body = text[begin:end].rstrip()
-        head = ""
-        if opened and opened is blocks.fences[0] and blocks.inside:
             head = opened.opening(self._room)
             body = body if ">" in opened.prefix else _dedented(body, len(opened.prefix))
-        elif not opened:
-            header = table_header(text, begin)
-            head = header if len(header) <= self._room else ""
-            body = _dedented(body, len(body) - len(body.lstrip(" "))) if self._start else body
         closed = blocks.open_at(end)
         return head + body + (closed.closing(self._room) if closed else "")
+
+    def _table_head(self, begin: int) -> str:
+        head = table_header(self._text, begin)
+        return head if len(head) <= self._room else ""
+
+    def _without_wide_space(self, body: str) -> str:
+        """Space that nobody sees may not fill a page: wide indentation is cut to a quarter, trailing space to two."""
+        return _TRAILING.sub("  ", re.sub(rf"^([ \t]{{{self._room}}})[ \t]++", r"\1", body, flags=re.MULTILINE))
 
 
 def _joined(markdown: str, tail: str) -> str:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import pkgutil
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from types import ModuleType
+from typing import Any, Final, Protocol
 
 from pydantic import BaseModel
 
@@ -16,65 +17,65 @@ from bot.core.ports import Clock, Provider
 
 _PACKAGE: Final = "bot.providers"
 
-Build = Callable[[str, Any, Clock, Path], Provider]
+
+class Entry(Protocol):
+    """One checked section under ``providers:``. ``module`` is where its ``build`` is."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def kind(self) -> str: ...
+
+    @property
+    def config(self) -> BaseModel: ...
+
+    @property
+    def module(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
-    """One kind: the class of its section under ``providers:`` and the function that makes a provider of it."""
+class CheckedEntry:
+    """Implements ``Entry``."""
 
     name: str
-    config: type[BaseModel]
-    build: Build
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One section under ``providers:``, checked."""
-
-    name: str
-    kind: Kind
+    kind: str
     config: BaseModel
-
-
-def discover(kind: str) -> Kind:
-    """The kind of that name; ``LookupError`` when there is none. Imports its file, which imports no vendor library."""
-    if not kind.isidentifier():
-        raise LookupError(f"there is no kind of provider called {kind!r}")
-    for name in (f"{_PACKAGE}.{kind}.provider", f"{_PACKAGE}.{kind}"):
-        if _exists(name):
-            module = importlib.import_module(name)
-            if hasattr(module, "Config") and hasattr(module, "build"):
-                return Kind(kind, module.Config, module.build)
-    raise LookupError(f"there is no kind of provider called {kind!r}")
+    module: str
 
 
 def kinds() -> tuple[str, ...]:
-    """The names of all kinds, sorted."""
-    found = []
-    for module in pkgutil.iter_modules(importlib.import_module(_PACKAGE).__path__):
-        try:
-            found.append(discover(module.name).name)
-        except LookupError:
-            continue
-    return tuple(sorted(found))
+    """The names of all kinds, sorted. Imports every file of the package, none of which imports a vendor library."""
+    package = importlib.import_module(_PACKAGE)
+    return tuple(sorted(info.name for info in pkgutil.iter_modules(package.__path__) if _found(info.name)))
 
 
-def entry(name: str, section: Mapping[str, Any]) -> Entry:
-    """Check one section of the config. ``kind`` defaults to the name.
+def entry(name: str, section: Mapping[str, Any]) -> CheckedEntry:
+    """Check one section. ``kind`` defaults to the name.
 
     Raises ``LookupError`` for an unknown kind and pydantic's ``ValidationError`` for wrong keys and values.
     """
     fields = dict(section)
-    kind = discover(str(fields.pop("kind", name)))
-    return Entry(name, kind, kind.config.model_validate(fields))
+    kind = str(fields.pop("kind", name))
+    module = _found(kind) if kind.isidentifier() else None
+    if module is None:
+        raise LookupError(f"there is no kind of provider called {kind!r}")
+    return CheckedEntry(name, kind, module.Config.model_validate(fields), module.__name__)
 
 
-def _exists(module: str) -> bool:
-    parent, _, _ = module.rpartition(".")
-    if parent != _PACKAGE and importlib.util.find_spec(parent) is None:
-        return False
-    try:
-        return importlib.util.find_spec(module) is not None
-    except ModuleNotFoundError:
-        return False  # the parent is a plain module
+def built(entry: Entry, clock: Clock, data_dir: Path) -> Provider:
+    """The provider of an entry, bare."""
+    provider: Provider = importlib.import_module(entry.module).build(entry.name, entry.config, clock, data_dir)
+    return provider
+
+
+def _found(kind: str) -> ModuleType | None:
+    for name in (f"{_PACKAGE}.{kind}.provider", f"{_PACKAGE}.{kind}"):
+        try:
+            there = importlib.util.find_spec(name) is not None
+        except ModuleNotFoundError:
+            continue  # a plain module has no module `provider`
+        module = importlib.import_module(name) if there else None
+        if module is not None and hasattr(module, "Config") and hasattr(module, "build"):
+            return module
+    return None

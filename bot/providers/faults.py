@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
@@ -89,7 +89,7 @@ _BY_STATUS: Final[Mapping[int, type[ProviderError]]] = {
 _BUSY_WORDS = ("overloaded", "busy", "rate limit", "too many requests")
 _DETAIL_CHARS = 500
 _KEYLIKE = re.compile(
-    r"(?i)(?:\b(?:sk|pk|rk|gsk|xai|key|aiza)[-_][\w*.\-]{4,})|(?:\bbearer\s+[^\s\"',]+)|(?:[?&](?:key|api_key|token)=[^&\s\"']+)"
+    r"(?i)(?:\b(?:sk|pk|rk|gsk|xai|key)[-_][\w*.\-]{4,})|(?:\baiza[\w\-]{10,})|(?:\bbearer\s+[^\s\"',]+)|(?:[?&](?:key|api_key|token)=[^&\s\"']+)"
 )
 
 
@@ -182,7 +182,7 @@ class Faults:
 
     name: str
     model: str = ""
-    secrets: tuple[str, ...] = ()
+    secrets: tuple[str, ...] = field(default=(), repr=False)
 
     def error(self, kind: type[ProviderError], detail: str = "", retry_after: float | None = None) -> ProviderError:
         sentence = SENTENCES[kind].format(name=self.name, model=self.model)

@@ -12,9 +12,9 @@ from random import Random
 from typing import Final
 
 from bot.core.errors import KeyRefused, ModelMissing
-from bot.core.model import ModelEvent, ModelRequest
+from bot.core.model import ModelEvent, ModelRef, ModelRequest
 from bot.core.ports import Clock, Provider
-from bot.providers.discovery import Entry
+from bot.providers.discovery import Entry, built
 from bot.providers.retry import Retry
 from bot.providers.settings import ProviderConfig
 from bot.providers.watchdog import Patience, Watchdog
@@ -44,28 +44,33 @@ class Models:
 
     def availability(self) -> tuple[Availability, ...]:
         """One line for each configured provider, in the order of the config. Imports no vendor library."""
-        return tuple(self._available(entry) for entry in self._entries.values())
+        lines = []
+        for entry in self._entries.values():
+            missing = _missing(entry)
+            reason = _sentence(entry, missing) if missing else ""
+            lines.append(Availability(entry.name, entry.kind, not missing, reason))
+        return tuple(lines)
 
-    def usable(self, name: str) -> bool:
-        entry = self._entries.get(name)
-        return entry is not None and self._available(entry).usable
+    def usable(self, model: ModelRef) -> bool:
+        """Whether the provider of this model is configured and can be used at the model's address."""
+        entry = self._entries.get(model.provider)
+        return entry is not None and not _missing(entry, model.endpoint)
 
-    def provider(self, name: str) -> Provider:
+    def provider(self, name: str, endpoint: str = "") -> Provider:
         """The provider called ``name``. Raises ``ModelMissing`` where none is configured, ``KeyRefused`` where it
         cannot be used."""
         entry = self._entries.get(name)
         if entry is None:
             raise ModelMissing(f"No provider called {name} is configured. Add it under providers.")
+        if missing := _missing(entry, endpoint):
+            raise KeyRefused(_sentence(entry, missing))
         if name not in self._built:
-            available = self._available(entry)
-            if not available.usable:
-                raise KeyRefused(available.reason)
             self._built[name] = self._wrapped(entry)
         return self._built[name]
 
     @asynccontextmanager
     async def stream(self, request: ModelRequest) -> AsyncIterator[AsyncIterator[ModelEvent]]:
-        async with self.provider(request.model.provider).stream(request) as events:
+        async with self.provider(request.model.provider, request.model.endpoint).stream(request) as events:
             yield events
 
     async def aclose(self) -> None:
@@ -75,17 +80,20 @@ class Models:
             for provider in built.values():
                 stack.push_async_callback(_closed, provider)
 
-    def _available(self, entry: Entry) -> Availability:
-        missing = entry.config.missing() if isinstance(entry.config, ProviderConfig) else ""
-        reason = f"The provider {entry.name} cannot be used: {missing}." if missing else ""
-        return Availability(entry.name, entry.kind.name, not missing, reason)
-
     def _wrapped(self, entry: Entry) -> Provider:
-        inner = entry.kind.build(entry.name, entry.config, self._clock, self._data_dir)
+        inner = built(entry, self._clock, self._data_dir)
         if isinstance(entry.config, ProviderConfig):
             patience = Patience(entry.config.first_seconds, entry.config.silence_seconds)
             inner = Watchdog(inner, entry.name, patience)
         return Retry(inner, entry.name, self._clock, self._random)
+
+
+def _missing(entry: Entry, endpoint: str = "") -> str:
+    return entry.config.missing(endpoint) if isinstance(entry.config, ProviderConfig) else ""
+
+
+def _sentence(entry: Entry, missing: str) -> str:
+    return f"The provider {entry.name} cannot be used. {missing}"
 
 
 async def _closed(provider: Provider) -> None:

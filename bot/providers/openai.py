@@ -10,7 +10,14 @@ from urllib.parse import urlsplit
 
 from pydantic import SecretStr, field_validator
 
-from bot.core.errors import ProviderError, ProviderUnreachable, RequestRefused, StreamCut, StreamStalled
+from bot.core.errors import (
+    KeyRefused,
+    ProviderError,
+    ProviderUnreachable,
+    RequestRefused,
+    StreamCut,
+    StreamStalled,
+)
 from bot.core.model import ModelEvent, ModelRequest
 from bot.core.ports import Clock
 from bot.providers.calls import CallIds
@@ -37,7 +44,7 @@ class Config(ProviderConfig):
 
     api_key: SecretStr = SecretStr("")
     base_url: str = "https://api.openai.com/v1"
-    effort: Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"] | None = None
+    effort: Literal["default", "none", "minimal", "low", "medium", "high", "xhigh", "max"] = "default"
 
     @field_validator("base_url")
     @classmethod
@@ -49,9 +56,9 @@ class Config(ProviderConfig):
     def _a_key(cls, value: SecretStr) -> SecretStr:
         return checked_key(value)
 
-    def missing(self) -> str:
-        if not self.api_key.get_secret_value() and urlsplit(self.base_url).hostname == _OWN_HOST:
-            return "its api_key is empty"
+    def missing(self, endpoint: str = "") -> str:
+        if not self.api_key.get_secret_value() and urlsplit(endpoint or self.base_url).hostname == _OWN_HOST:
+            return "It has no api_key."
         return install_hint("openai")
 
 
@@ -63,8 +70,6 @@ class OpenAIProvider:
     """Implements ``bot.core.ports.Provider``. Clients are built at their first use, one per address."""
 
     def __init__(self, name: str, config: Config, clock: Clock) -> None:
-        if not config.api_key.get_secret_value() and urlsplit(config.base_url).hostname == _OWN_HOST:
-            raise ValueError("OpenAI needs an api_key")
         self._name, self._config, self._clock = name, config, clock
         self._clients: dict[str, openai.AsyncOpenAI] = {}
         self._concessions = Concessions(name)
@@ -89,7 +94,7 @@ class OpenAIProvider:
     async def _opened(self, request: ModelRequest, faults: Faults) -> httpx2.Response:
         model = request.model.model
         while True:
-            body = completion_body(request, self._name, self._concessions.of(model), self._config.effort)
+            body = completion_body(request, self._name, self._concessions.of(model), effort=self._config.effort)
             try:
                 return await self._post(request, body, faults)
             except RequestRefused as refusal:
@@ -97,11 +102,12 @@ class OpenAIProvider:
                     raise
 
     async def _post(self, request: ModelRequest, body: dict[str, Any], faults: Faults) -> httpx2.Response:
+        client = self._client(request.model.endpoint or self._config.base_url, faults)  # imports it in a clean room
         import httpx2
         import openai
 
         try:
-            sent = self._client(request.model.endpoint or self._config.base_url).post(
+            sent = client.post(
                 "/chat/completions",
                 cast_to=httpx2.Response,
                 content=body_bytes(body),
@@ -113,8 +119,10 @@ class OpenAIProvider:
         except (openai.OpenAIError, httpx2.HTTPError) as error:
             raise translated(error, faults, self._clock.now()) from None
 
-    def _client(self, base_url: str) -> openai.AsyncOpenAI:
+    def _client(self, base_url: str, faults: Faults) -> openai.AsyncOpenAI:
         if base_url not in self._clients:
+            if missing := self._config.missing(base_url):
+                raise faults.error(KeyRefused, missing)
             with clean_environment("OPENAI_"):
                 import openai
 
@@ -132,7 +140,7 @@ _CONCEDABLE: Final = frozenset({"temperature", "max_completion_tokens", "stream_
 
 
 def completion_body(
-    request: ModelRequest, vendor: str, without: frozenset[str] = frozenset(), effort: str | None = None
+    request: ModelRequest, vendor: str, without: frozenset[str] = frozenset(), *, effort: str = "default"
 ) -> dict[str, Any]:
     """The body of ``POST /chat/completions``. ``without`` are parameters that this model has refused; a server that
     does not know ``max_completion_tokens`` gets its old name."""
@@ -147,7 +155,7 @@ def completion_body(
     }
     if model.temperature is not None:
         body["temperature"] = model.temperature
-    if effort is not None:
+    if effort != "default":
         body["reasoning_effort"] = effort
     if request.tools:
         body["tools"] = chat_tools(request.tools)

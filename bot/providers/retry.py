@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from random import Random
 from typing import Final
@@ -86,7 +86,7 @@ async def _head(events: AsyncIterator[ModelEvent]) -> list[ModelEvent]:
     return usage
 
 
-async def _joined(head: list[ModelEvent], events: AsyncIterator[ModelEvent]) -> AsyncIterator[ModelEvent]:
+async def _joined(head: list[ModelEvent], events: AsyncIterator[ModelEvent]) -> AsyncGenerator[ModelEvent, None]:
     for event in head:
         yield event
     async for event in events:

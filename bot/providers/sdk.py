@@ -22,7 +22,7 @@ def install_hint(package: str) -> str:
     """Why ``package`` cannot be used: "" when it is installed (it is not imported), else what to do."""
     if importlib.util.find_spec(package) is not None:
         return ""
-    return f"the package {package} is not installed (pip install 'bowerbird[{package}]')"
+    return f"The library {package} is not installed: pip install 'bowerbird[{package}]'."
 
 
 @contextmanager

@@ -18,8 +18,12 @@ class ProviderConfig(BaseModel):
     silence_seconds: float = Field(default=90.0, gt=0)
     first_seconds: float = Field(default=180.0, gt=0)
 
-    def missing(self) -> str:
-        """Why a provider with this config cannot be used, as half a sentence; "" when it can. Imports nothing."""
+    def missing(self, endpoint: str = "") -> str:
+        """Why a provider with this config cannot be used, in a sentence without its name; "" when it can. Imports
+        nothing.
+
+        ``endpoint`` is the address that a model's entry names instead of the provider's own.
+        """
         return ""
 
     @property

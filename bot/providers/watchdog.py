@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass
 
@@ -51,7 +51,7 @@ class Watchdog:
 
     async def _watched(
         self, events: AsyncIterator[ModelEvent], first: float, faults: Faults
-    ) -> AsyncIterator[ModelEvent]:
+    ) -> AsyncGenerator[ModelEvent, None]:
         patience = first
         while True:
             try:

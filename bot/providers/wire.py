@@ -45,6 +45,9 @@ class Answer(Protocol):
 class Response(Protocol):
     """What httpx and httpx2 responses have in common."""
 
+    @property
+    def headers(self) -> Mapping[str, str]: ...
+
     def aiter_bytes(self) -> AsyncIterator[bytes]: ...
 
     async def aclose(self) -> None: ...
@@ -95,6 +98,8 @@ async def answering(
 async def _events(
     response: Response, frames: Frames, answer: Answer, faults: Faults, transport: Transport
 ) -> AsyncGenerator[ModelEvent, None]:
+    if response.headers.get("content-type", "").startswith("text/html"):
+        raise faults.garbled("a web page")
     chunks = response.aiter_bytes()
     try:
         async for chunk in chunks:

@@ -9,13 +9,16 @@ from typing import Final
 
 from channels.web.symbols import (
     ACCENTS,
+    ALIGNED,
     ALPHABETS,
     BIG,
     FUNCTIONS,
     INTEGRALS,
+    LEFT,
     LETTERS,
     OPERATORS,
     SPACES,
+    TABLES,
     UNDER,
     UNDERS,
     listed,
@@ -27,26 +30,6 @@ DEEPEST: Final = 24
 
 _TOKEN = re.compile(r"\\[A-Za-z]+\*?|\\.|\d+(?:[.,]\d+)*|[^\s]", re.DOTALL)
 _RAW = re.compile(r"\s*\{([^{}]*)\}")
-_TABLES: Final = {
-    "matrix": ("", ""),
-    "smallmatrix": ("", ""),
-    "pmatrix": ("(", ")"),
-    "bmatrix": ("[", "]"),
-    "Bmatrix": ("{", "}"),
-    "vmatrix": ("|", "|"),
-    "Vmatrix": ("‖", "‖"),
-    "cases": ("{", ""),
-    "array": ("", ""),
-    "aligned": ("", ""),
-    "align": ("", ""),
-    "split": ("", ""),
-    "gathered": ("", ""),
-    "gather": ("", ""),
-    "equation": ("", ""),
-    "alignat": ("", ""),
-}
-_LEFT: Final = frozenset({"cases", "array"})
-_ALIGNED: Final = frozenset({"aligned", "align", "split", "alignat"})
 _IGNORED: Final = listed(
     "displaystyle textstyle scriptstyle limits nolimits nonumber notag big Big bigg Bigg bigl bigr Bigl Bigr biggl "
     "biggr bigm middle mathstrut allowbreak rm bf it"
@@ -266,15 +249,15 @@ class _Reader:
 
     def _table(self) -> str:
         name = self._raw().rstrip("*")
-        if name not in _TABLES:
+        if name not in TABLES:
             raise _Unreadable
         if name in ("array", "alignat"):
             self._raw()
         rows = self._cells(name)
         if self._raw().rstrip("*") != name:
             raise _Unreadable
-        opening, closing = (f'<mo stretchy="true">{escape(side)}</mo>' if side else "" for side in _TABLES[name])
-        kind = "aligned" if name in _ALIGNED else "left" if name in _LEFT else "plain"
+        opening, closing = (f'<mo stretchy="true">{escape(side)}</mo>' if side else "" for side in TABLES[name])
+        kind = "aligned" if name in ALIGNED else "left" if name in LEFT else "plain"
         return f'<mrow>{opening}<mtable class="{kind}">{rows}</mtable>{closing}</mrow>'
 
     def _cells(self, name: str) -> str:

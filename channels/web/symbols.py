@@ -81,6 +81,28 @@ SPACES: Final = {
     "thinspace": "0.17em",
 }
 
+TABLES: Final = {
+    "matrix": ("", ""),
+    "smallmatrix": ("", ""),
+    "pmatrix": ("(", ")"),
+    "bmatrix": ("[", "]"),
+    "Bmatrix": ("{", "}"),
+    "vmatrix": ("|", "|"),
+    "Vmatrix": ("‖", "‖"),
+    "cases": ("{", ""),
+    "array": ("", ""),
+    "aligned": ("", ""),
+    "align": ("", ""),
+    "split": ("", ""),
+    "gathered": ("", ""),
+    "gather": ("", ""),
+    "equation": ("", ""),
+    "alignat": ("", ""),
+}
+"""Environments and the fences around them."""
+LEFT: Final = frozenset({"cases", "array"})
+ALIGNED: Final = frozenset({"aligned", "align", "split", "alignat"})
+
 ALPHABETS: Final = {
     "mathbb": "double-struck",
     "mathbf": "bold",

@@ -35,7 +35,7 @@ class Config(ProviderConfig):
 
     api_key: SecretStr = SecretStr("")
     base_url: str = "https://api.anthropic.com"
-    effort: Literal["low", "medium", "high", "xhigh", "max"] | None = None
+    effort: Literal["default", "low", "medium", "high", "xhigh", "max"] = "default"
     thinking: dict[str, Any] = Field(default_factory=dict)
 
     @field_validator("base_url")
@@ -48,8 +48,8 @@ class Config(ProviderConfig):
     def _a_key(cls, value: SecretStr) -> SecretStr:
         return checked_key(value)
 
-    def missing(self) -> str:
-        return install_hint("anthropic") if self.api_key.get_secret_value() else "its api_key is empty"
+    def missing(self, endpoint: str = "") -> str:
+        return install_hint("anthropic") if self.api_key.get_secret_value() else "It has no api_key."
 
 
 def build(name: str, config: Config, clock: Clock, data_dir: Path) -> AnthropicProvider:
@@ -88,16 +88,17 @@ class AnthropicProvider:
             return await self._post(request, faults)
         except RequestRefused as refusal:
             words = refusal.detail.lower()
-            if "thinking" not in words and "signature" not in words or not holds_thinking(request, self._name):
+            is_about_reasoning = "thinking" in words or "signature" in words
+            if not is_about_reasoning or not holds_thinking(request, self._name):
                 raise
             log.warning("%s refused reasoning from earlier in this turn; going on without it", self._name)
             return await self._post(_without_thinking(request), faults)
 
     async def _post(self, request: ModelRequest, faults: Faults) -> httpx2.Response:
+        client = self._client(request.model.endpoint or self._config.base_url)  # imports the library in a clean room
         import anthropic
         import httpx2
 
-        client = self._client(request.model.endpoint or self._config.base_url)
         body = messages_body(request, self._name, effort=self._config.effort, thinking=self._config.thinking)
         try:
             sent = client.post(

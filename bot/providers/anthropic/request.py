@@ -25,7 +25,7 @@ _UNMARKABLE: Final = ("thinking", "redacted_thinking")
 
 
 def messages_body(
-    request: ModelRequest, vendor: str, *, effort: str | None = None, thinking: dict[str, Any] | None = None
+    request: ModelRequest, vendor: str, *, effort: str = "default", thinking: dict[str, Any] | None = None
 ) -> dict[str, Any]:
     """The body of ``POST /v1/messages``. No sampling parameters: the API refuses them.
 
@@ -40,7 +40,7 @@ def messages_body(
         if request.tool_choice == "none":
             body["tool_choice"] = {"type": "none"}
     body["messages"] = _messages(request.messages, vendor)
-    output = {"effort": effort} if effort else {}
+    output: dict[str, Any] = {"effort": effort} if effort != "default" else {}
     if request.schema is not None:
         output |= {"format": {"type": "json_schema", "schema": closed(request.schema)}}
     if output:

@@ -124,8 +124,8 @@ class MessageStream:
 
     def _shut(self, index: int) -> list[ModelEvent]:
         block = self._blocks[index]
-        if block["type"] not in _THINKING:
-            return []
+        if block["type"] not in _THINKING or block.get("signature") == "":
+            return []  # reasoning that ran into the output limit is never signed, and refused without a signature
         raw = json.dumps(block, ensure_ascii=False, separators=(",", ":"))
         thought = ModelThought(ThinkingBlock(self._vendor, str(block.get("thinking") or ""), raw))
         if not self._inputs:

@@ -44,14 +44,14 @@ _ERROR_BYTES: Final = 64 * 1024
 
 class Config(ProviderConfig):
     """``window_tokens`` is the context window for models whose entry names none; the server's own default is smaller
-    than most prompts. ``think`` is left to the model when empty."""
+    than most prompts. ``think`` is whether, or how much, a model that can reason does so."""
 
     silence_seconds: float = Field(default=300.0, gt=0)
     first_seconds: float = Field(default=600.0, gt=0)
     api_key: SecretStr = SecretStr("")
     base_url: str = "http://127.0.0.1:11434"
     window_tokens: int = Field(default=8192, ge=512)
-    think: bool | Literal["low", "medium", "high", "max"] | None = None
+    think: bool | Literal["default", "low", "medium", "high", "max"] = "default"
     keep_alive: str | None = None
 
     @field_validator("base_url")
@@ -64,7 +64,7 @@ class Config(ProviderConfig):
     def _a_key(cls, value: SecretStr) -> SecretStr:
         return checked_key(value)
 
-    def missing(self) -> str:
+    def missing(self, endpoint: str = "") -> str:
         return install_hint("ollama")
 
 
@@ -110,7 +110,7 @@ class OllamaProvider:
                 request,
                 self._name,
                 window_tokens=self._window(request),
-                think=self._config.think,
+                think=None if self._config.think == "default" else self._config.think,
                 keep_alive=self._config.keep_alive,
                 without=self._concessions.of(model),
             )

@@ -1,0 +1,71 @@
+# Two commands do everything: `make run` and `make test`. The rest is for people who work on Bowerbird.
+
+PYTHON ?= python3.11
+ifeq ($(shell command -v $(PYTHON) 2>/dev/null),)
+PYTHON := python3
+endif
+VENV := .venv
+BIN := $(VENV)/bin
+RUN_EXTRAS := local,anthropic,openai,ollama
+NPM_TOOLS := .npm
+
+.PHONY: run test prove lint format bench clean screenshot debian-packages help
+
+help:
+	@echo "make run    install what the first answer needs and start the daemon"
+	@echo "make test   install what the tests need and run everything that CI runs"
+	@echo "make prove  the exhaustive suites: every kill point, every prefix, the real model's ten questions"
+	@echo "make lint   formatting, lint, types and layers only"
+	@echo "make bench  measure and write the tables"
+	@echo "make clean  remove what these commands made (not your data)"
+
+run: $(VENV)/.run
+	@$(BIN)/bowerbird run
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.run: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[$(RUN_EXTRAS)]"
+	@touch $@
+
+$(VENV)/.test: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[$(RUN_EXTRAS)]" --group test
+	@touch $@
+
+# Chromium and fonts for the tests of the page; skipped where we may not install, then those tests say so.
+debian-packages:
+	@tests/install-debian-packages.sh
+
+$(NPM_TOOLS)/.done: tests/referees/package.json
+	@mkdir -p $(NPM_TOOLS)
+	@if command -v npm >/dev/null; then cp tests/referees/package.json $(NPM_TOOLS)/ && npm install --silent --no-audit --no-fund --prefix $(NPM_TOOLS); \
+	else echo "npm is not installed: the tests with the npm referee are left out"; fi
+	@touch $@
+
+lint: $(VENV)/.test
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+format: $(VENV)/.test
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+test: $(VENV)/.test debian-packages $(NPM_TOOLS)/.done lint
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist loadgroup -m "not prove" --cov --cov-report=term:skip-covered
+
+prove: $(VENV)/.test debian-packages $(NPM_TOOLS)/.done
+	OMP_NUM_THREADS=1 $(BIN)/pytest -m "prove or not prove" --timeout 900
+
+bench: $(VENV)/.test
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.bench
+
+screenshot: $(VENV)/.test debian-packages
+	$(BIN)/python -m tests.channels.web.shot docs/page.png
+
+clean:
+	rm -rf $(VENV) $(NPM_TOOLS) .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage build dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

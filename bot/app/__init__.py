@@ -1,0 +1,1 @@
+"""Wiring: a configuration in, a running daemon out."""

@@ -1,0 +1,96 @@
+"""Code fences and tables of Markdown, as far as a text must know of them that is parted inside one."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+_RUN = re.compile(r"`{3,}+|~{3,}+")
+_PREFIX = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?")
+_PREFIX_CHARS = 32
+_UNQUOTED = re.compile(r"^(?![ \t]*>)", re.MULTILINE)
+_LANGUAGE = re.compile(r"[\w+#.-]{1,32}(?![\w+#.-])")
+_RULE_ROW = r"(?=[^\n]*\|)[ \t>]*+\|?[ \t]*+:?-++:?[ \t]*+(?:\|[ \t]*+:?-++:?[ \t]*+)*+\|?[ \t]*+\n"
+_TABLE_HEAD = re.compile(rf"^(?=[^\n]*\|)[^\n]*\n{_RULE_ROW}", re.MULTILINE)
+TABLE_RULE = re.compile(_RULE_ROW)
+
+
+@dataclass(frozen=True, slots=True)
+class Fence:
+    """A fenced code block, in offsets of the text. ``body`` is where its first line begins; without ``close`` (the
+    beginning of its closing line) it is open to the end; ``end`` lies behind the closing markers."""
+
+    start: int
+    body: int
+    prefix: str
+    marker: str
+    language: str
+    close: int | None = None
+    end: int | None = None
+
+    def holds(self, at: int) -> bool:
+        """Whether a page that ends at ``at`` must close this fence and the next one reopen it."""
+        return self.start < at and (self.end is None or at < self.end)
+
+    def opening(self, room: int) -> str:
+        """The line that reopens it, with the language if markers and language fit in ``room`` characters."""
+        prefix = self.prefix if ">" in self.prefix else ""
+        for line in (prefix + self.marker + self.language, prefix + self.marker):
+            if len(line) + len(self.prefix + self.marker) + 2 <= room:
+                return line + "\n"
+        return ""
+
+    def closing(self, room: int) -> str:
+        return f"\n{self.prefix}{self.marker}" if len(self.prefix + self.marker) + 1 <= room // 2 else ""
+
+
+def fences(text: str, start: int, end: int, inside: Fence | None = None) -> list[Fence]:
+    """The fences of ``text[start:end]`` in order; the first is ``inside`` if a fence was open at ``start``."""
+    found: list[Fence] = []
+    open_now = inside
+    for run in _RUN.finditer(text, start, end):
+        line = text.rfind("\n", max(0, run.start() - _PREFIX_CHARS - 1), run.start()) + 1
+        if line < start or run.start() - line > _PREFIX_CHARS or not _PREFIX.fullmatch(text, line, run.start()):
+            continue
+        prefix = text[line : run.start()]
+        line_end = text.find("\n", run.end(), end)
+        line_end = end if line_end < 0 else line_end
+        info = text[run.end() : line_end].strip()
+        if open_now and (unquoted := _unquoted(text, open_now, start, run.start())) is not None:
+            found.append(replace(open_now, close=unquoted, end=unquoted))
+            open_now = None
+        if open_now is None:
+            if run[0][0] == "~" or "`" not in info:
+                open_now = Fence(line, min(line_end + 1, end), re.sub(r"[^>\t]", " ", prefix), run[0], _language(info))
+        elif run[0].startswith(open_now.marker) and not info and len(prefix) <= len(open_now.prefix) + 3:
+            found.append(replace(open_now, close=line, end=run.end()))
+            open_now = None
+    if open_now and (unquoted := _unquoted(text, open_now, start, end)) is not None:
+        open_now = replace(open_now, close=unquoted, end=unquoted)
+    return [*found, open_now] if open_now else found
+
+
+def _language(info: str) -> str:
+    language = _LANGUAGE.match(info)
+    return language[0] if language else ""
+
+
+def _unquoted(text: str, fence: Fence, start: int, end: int) -> int | None:
+    """Where a fence inside a quotation ends because the quotation does, if that is before ``end``."""
+    if ">" not in fence.prefix:
+        return None
+    line = _UNQUOTED.search(text, max(fence.body, start), end)
+    return line.start() if line and line.start() < len(text) else None
+
+
+def table_header(text: str, at: int) -> str:
+    """The header and delimiter rows of the table that goes on at ``at``, or nothing."""
+    if at == 0 or text[at - 1] != "\n":
+        return ""
+    block = text.rfind("\n\n", 0, at) + 1
+    header = next(_TABLE_HEAD.finditer(text, block, at), None)
+    if header is None:
+        return ""
+    row_end = text.find("\n", at)
+    rows = text[header.end() : len(text) if row_end < 0 else row_end].split("\n")
+    return header[0] if all("|" in row for row in rows) else ""

@@ -1,0 +1,188 @@
+"""The Markdown that models write, beyond CommonMark: formulas, bare links, and emphasis beside Chinese punctuation."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Final
+
+from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock
+from markdown_it.rules_core import StateCore
+from markdown_it.rules_inline import StateInline
+from markdown_it.rules_inline.state_inline import Delimiter
+from markdown_it.token import Token
+
+LONGEST_INLINE_CHARS: Final = 800
+LONGEST_BLOCK_LINES: Final = 80
+PAIRS: Final = (("$$", "$$"), ("\\[", "\\]"), ("\\(", "\\)"), ("$", "$"))
+
+_URL = re.compile(r"https?://[^\s<>\"'`|\\^{}\u3000-\u303f\u3400-\u9fff\uac00-\ud7af\uff00-\uffef]+", re.IGNORECASE)
+_TAIL = ".,;:!?*_~"
+_CJK = re.compile(
+    r"[\u1100-\u11ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef]|[\U00020000-\U0003ffff]"
+)
+
+
+def speak(md: MarkdownIt) -> None:
+    """Teach ``md`` the dialect."""
+    md.inline.ruler.before("escape", "formula", _inline_formula)
+    md.inline.ruler.at("emphasis", _emphasis)
+    md.block.ruler.before("fence", "formula", _block_formula, {"alt": ["paragraph", "blockquote", "list"]})
+    md.core.ruler.push("bare_links", _bare_links)
+
+
+def _inline_formula(state: StateInline, silent: bool) -> bool:
+    for opener, closer in PAIRS:
+        if not state.src.startswith(opener, state.pos):
+            continue
+        end = formula_end(state.src, state.pos, opener, closer, state.posMax)
+        if end < 0:
+            return False
+        if not silent:
+            token = state.push("formula_inline", "math", 0)
+            token.content = state.src[state.pos + len(opener) : end].strip()
+            token.meta = {"display": opener in ("$$", "\\["), "source": state.src[state.pos : end + len(closer)]}
+        state.pos = end + len(closer)
+        return True
+    return False
+
+
+def formula_end(text: str, start: int, opener: str, closer: str, limit: int) -> int:
+    """Where ``closer`` begins for the formula opened at ``start``; -1 when that is no formula, so that prices stay prices.
+
+    A single dollar opens only before a visible character and not after a digit or letter, and closes only after a
+    visible character and not before a digit or letter (the rule of pandoc, a little stricter).
+    """
+    begin = start + len(opener)
+    single = opener == "$"
+    if single and (begin >= limit or text[begin].isspace() or (start and text[start - 1].isalnum())):
+        return -1
+    end = text.find(closer, begin, min(limit, begin + LONGEST_INLINE_CHARS))
+    while end >= 0:
+        inside = text[begin:end]
+        escaped = single and inside.endswith("\\")
+        follows = text[end + 1 : end + 2] if end + 1 < limit else ""
+        if not inside.strip() or "\n\n" in inside or (single and "`" in inside):
+            return -1
+        if not escaped and not (single and (inside[-1].isspace() or follows.isalnum())):
+            return end
+        if single and not escaped:
+            return -1
+        end = text.find(closer, end + 1, min(limit, begin + LONGEST_INLINE_CHARS))
+    return -1
+
+
+def _block_formula(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    first = state.src[state.bMarks[start] + state.tShift[start] : state.eMarks[start]]
+    pair = next(((opener, closer) for opener, closer in PAIRS[:2] if first.startswith(opener)), None)
+    if pair is None or state.sCount[start] - state.blkIndent >= 4:
+        return False
+    opener, closer = pair
+    line, body = start, first[len(opener) :]
+    while closer not in body:
+        line += 1
+        if line >= min(end, start + LONGEST_BLOCK_LINES) or state.isEmpty(line):
+            return False
+        body += "\n" + state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]]
+    content, _, rest = body.partition(closer)
+    if rest.strip() or not content.strip():
+        return False
+    if not silent:
+        token = state.push("formula_block", "math", 0)
+        token.block, token.map = True, [start, line + 1]
+        token.content = content.strip()
+        token.meta = {"display": True, "source": first + body[len(first) - len(opener) :]}
+    state.line = line + 1
+    return True
+
+
+def _emphasis(state: StateInline, silent: bool) -> bool:
+    """As CommonMark has it, except that a Chinese, Japanese or Korean neighbour counts as a word boundary.
+
+    Otherwise ``**注意：**请`` would show its asterisks: the closing run stands between punctuation and a letter.
+    """
+    marker = state.src[state.pos]
+    if silent or marker not in "*_":
+        return False
+    scanned = state.scanDelims(state.pos, marker == "*")
+    opens, closes = scanned.can_open, scanned.can_close
+    if marker == "*":
+        before = state.src[state.pos - 1] if state.pos else " "
+        after = state.src[state.pos + scanned.length : state.pos + scanned.length + 1] or " "
+        if _CJK.match(before) or _CJK.match(after):
+            opens = opens or (not after.isspace() and not (_is_mark(after) and not _is_boundary(before)))
+            closes = closes or (not before.isspace() and not (_is_mark(before) and not _is_boundary(after)))
+    for _ in range(scanned.length):
+        token = state.push("text", "", 0)
+        token.content = marker
+        state.delimiters.append(
+            Delimiter(
+                marker=ord(marker),
+                length=scanned.length,
+                token=len(state.tokens) - 1,
+                end=-1,
+                open=opens,
+                close=closes,
+            )
+        )
+    state.pos += scanned.length
+    return True
+
+
+def _is_mark(char: str) -> bool:
+    return not _CJK.match(char) and unicodedata.category(char)[0] in "PS"
+
+
+def _is_boundary(char: str) -> bool:
+    return char.isspace() or bool(_CJK.match(char)) or unicodedata.category(char)[0] in "PS"
+
+
+def _bare_links(state: StateCore) -> None:
+    for token in state.tokens:
+        if token.type == "inline" and token.children and "://" in token.content:
+            token.children = _linked(state.md, token.children)
+
+
+def _linked(md: MarkdownIt, tokens: list[Token]) -> list[Token]:
+    out: list[Token] = []
+    inside = 0
+    for token in tokens:
+        inside += (token.type == "link_open") - (token.type == "link_close")
+        if token.type == "text" and not inside and "://" in token.content:
+            out += _split(md, token)
+        else:
+            out.append(token)
+    return out
+
+
+def _split(md: MarkdownIt, token: Token) -> list[Token]:
+    out: list[Token] = []
+    at = 0
+    for match in _URL.finditer(token.content):
+        url = trimmed(match[0])
+        href = md.normalizeLink(url)
+        if len(url) < 9 or not md.validateLink(href):
+            continue
+        out.append(_text(token, token.content[at : match.start()]))
+        out.append(Token("link_open", "a", 1, attrs={"href": href}, level=token.level))
+        out.append(_text(token, url))
+        out.append(Token("link_close", "a", -1, level=token.level))
+        at = match.start() + len(url)
+    out.append(_text(token, token.content[at:]))
+    return [one for one in out if one.type != "text" or one.content]
+
+
+def trimmed(url: str) -> str:
+    """Without what belongs to the sentence: closing punctuation, and a bracket that was not opened inside the address."""
+    while url and (url[-1] in _TAIL or _closes_outside(url)):
+        url = url[:-1]
+    return url
+
+
+def _closes_outside(url: str) -> bool:
+    return any(url[-1] == closer and url.count(closer) > url.count(opener) for opener, closer in ("()", "[]"))
+
+
+def _text(like: Token, content: str) -> Token:
+    return Token("text", "", 0, content=content, level=like.level)

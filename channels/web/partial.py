@@ -1,0 +1,232 @@
+"""Half-written Markdown, made to look like what it is about to be: no stray asterisks, fences or half links."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from channels.web.dialect import PAIRS, formula_end
+
+LONGEST_HELD_FORMULA_CHARS: Final = 600
+LONGEST_HELD_DOLLAR_CHARS: Final = 40
+
+_FENCE = re.compile(r"^[\s>]*(?:(?:[-*+]|\d{1,9}[.)])\s+)*(`{3,}|~{3,})(.*)$")
+_MARKER_ONLY = re.compile(
+    r"^[\s>]*(?:(?:[-*+]|\d{1,9}[.)])\s+)*(?:[-+*_=~`#>]+|\d{1,9}[.)]?|[-+*]\s+\[[ xX]?\]?|\[[ xX]?\]|\||!?\[|<)?\s*$"
+)
+_LEAF = re.compile(r"^[\s>]*(?:[-*+]|\d{1,9}[.)]|#{1,6})\s+")
+_DELIMITER = re.compile(r"^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$")
+_DELIMITER_BEGUN = re.compile(r"^[\s|:-]*$")
+
+
+def repaired(text: str) -> str:
+    """``text`` with its end held back or closed: open emphasis, code and links are finished, half markers are hidden.
+
+    Only the end changes; what precedes the last paragraph is returned as it is. Idempotent on finished text.
+    """
+    fence = _open_fence(text)
+    head, _, last = text.rpartition("\n")
+    if fence:
+        opening = _FENCE.match(last)
+        unfinished = opening and (opening[1] == fence or not last.strip().strip(fence[0]))
+        half_closed = last.strip() and not last.strip().strip(fence[0])
+        return head if unfinished or half_closed else text
+    if last.strip() and _MARKER_ONLY.match(last):
+        text = head
+    text = _without_half_table(text)
+    start = _leaf_start(text)
+    return text[:start] + _closed(text[start:])
+
+
+def _open_fence(text: str) -> str:
+    """The marker of the code fence that is open at the end, "" outside code."""
+    fence = ""
+    for line in text.split("\n"):
+        match = _FENCE.match(line)
+        if not match:
+            continue
+        if not fence:
+            if "`" not in match[2] or match[1][0] == "~":
+                fence = match[1]
+        elif match[1][0] == fence[0] and len(match[1]) >= len(fence) and not match[2].strip():
+            fence = ""
+    return fence
+
+
+def _without_half_table(text: str) -> str:
+    """Hold a table back until its delimiter row is there: before that its header would show as text with bars."""
+    lines = text.split("\n")
+    begin = len(lines)
+    while begin and lines[begin - 1].lstrip().startswith("|"):
+        begin -= 1
+    if begin == len(lines) - 1 and not lines[-1].strip() and len(lines) > 1:
+        return _without_half_table(text[:-1]) if lines[-2].lstrip().startswith("|") else text
+    rows = lines[begin:]
+    if not rows:
+        return text
+    complete = len(rows) > 1 and _DELIMITER.match(rows[1]) and rows[1].count("-") and _bars(rows[1]) >= _bars(rows[0])
+    if complete or (len(rows) > 1 and not _DELIMITER_BEGUN.match(rows[1])):
+        return text
+    return "\n".join(lines[:begin])
+
+
+def _bars(row: str) -> int:
+    return row.strip().strip("|").count("|")
+
+
+def _leaf_start(text: str) -> int:
+    """Where the last paragraph, heading, list item or table cell begins: emphasis and links do not reach across."""
+    start = text.rfind("\n\n") + 1
+    lines = text[start:].split("\n")
+    offset = len(text)
+    for line in reversed(lines):
+        offset -= len(line)
+        if line.lstrip().startswith("|"):
+            return offset + line.rfind("|") + 1
+        match = _LEAF.match(line)
+        if match:
+            return offset + match.end()
+        offset -= 1
+    return start
+
+
+def _closed(leaf: str) -> str:
+    scan = _Scan(leaf)
+    scan.run()
+    return scan.result()
+
+
+class _Scan:
+    """One pass over a paragraph whose end is missing."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._at = 0
+        self._cut = len(text)
+        self._dropped: set[int] = set()
+        self._open: list[tuple[str, int]] = []
+        self._code = ""
+
+    def run(self) -> None:
+        while self._at < self._cut and not self._code:
+            char = self._text[self._at]
+            if char == "\\" and not self._formula():
+                self._escape()
+            elif char == "`":
+                self._ticks()
+            elif char in "*_~":
+                self._emphasis(char)
+            elif char == "[" or self._text.startswith("![", self._at):
+                self._link()
+            elif char == "$":
+                self._at += 0 if self._formula() else 1
+            elif char == "<" and re.fullmatch(
+                r"<(?:h[a-z]*|https?:[^\s>]*|m[a-z]*|mailto:[^\s>]*)?", self._text[self._at :]
+            ):
+                self._dropped.add(self._at)
+                self._at += 1
+            elif char != "\\":
+                self._at += 1
+
+    def result(self) -> str:
+        kept = [char for at, char in enumerate(self._text[: self._cut]) if at not in self._dropped]
+        shown = "".join(kept)
+        while self._open:
+            marker, at = self._open[-1]
+            inside = "".join(
+                char
+                for index, char in enumerate(self._text[at + len(marker) : self._cut], at + len(marker))
+                if index not in self._dropped
+            )
+            if inside.strip():
+                break
+            self._open.pop()
+            shown = shown.rstrip()[: -len(marker)] if shown.rstrip().endswith(marker) else shown
+        closers = self._code + "".join(marker for marker, _ in reversed(self._open))
+        return shown.rstrip() + closers if closers else shown
+
+    def _escape(self) -> None:
+        if self._at + 1 == len(self._text):
+            self._cut = self._at
+        self._at += 2
+
+    def _ticks(self) -> None:
+        run = re.compile("`+").match(self._text, self._at)
+        assert run
+        after = run.end()
+        closer = next((one for one in re.finditer("`+", self._text[after:]) if len(one[0]) == len(run[0])), None)
+        if closer:
+            self._at = after + closer.end()
+        elif not self._text[after:].strip("` \n"):
+            self._cut = self._at
+        else:
+            half = re.search(r"`+$", self._text[after:])
+            self._cut = after + half.start() if half and len(half[0]) < len(run[0]) else self._cut
+            self._code = run[0]
+
+    def _emphasis(self, char: str) -> None:
+        run = re.compile(re.escape(char) + "+").match(self._text, self._at)
+        assert run
+        size, after = len(run[0]), run.end()
+        if char == "~" and size != 2:
+            self._cut = self._at if after == len(self._text) else self._cut
+            self._at = after
+            return
+        before = self._text[self._at - 1 : self._at] or " "
+        follows = self._text[after : after + 1]
+        matches = bool(self._open) and self._open[-1][0][0] == char and not before.isspace()
+        if not follows:
+            if matches and size >= len(self._open[-1][0]):
+                self._pop(size)
+            else:
+                self._cut = self._at
+        elif matches and not (char == "_" and follows.isalnum()):
+            self._pop(size)
+        elif not follows.isspace() and not (char == "_" and before.isalnum()):
+            self._open.append((run[0][:3], self._at))
+        self._at = after
+
+    def _pop(self, size: int) -> None:
+        while size > 0 and self._open:
+            marker, at = self._open.pop()
+            if len(marker) > size:
+                self._open.append((marker[: len(marker) - size], at))
+            size -= len(marker)
+
+    def _link(self) -> None:
+        start = self._at + (self._text[self._at] == "!")
+        close = self._text.find("]", start)
+        if close < 0 and not re.match(r"\[[\s\d\"']", self._text[start:]):
+            self._dropped.update((self._at, start))
+            self._at = start + 1
+        elif close == len(self._text) - 1:
+            self._dropped.update((self._at, start, close))
+            self._at = start + 1
+        elif close >= 0 and self._text[close + 1] == "(":
+            end = self._text.find(")", close)
+            if end < 0 and "\n" not in self._text[close:]:
+                self._dropped.update((self._at, start))
+                self._cut = close
+                self._at = start + 1
+            else:
+                self._at = end + 1 if end >= 0 else start + 1
+        else:
+            self._at = start + 1
+
+    def _formula(self) -> bool:
+        """True when a formula begins here; a finished one is passed over, an unfinished one held back."""
+        for opener, closer in PAIRS:
+            if not self._text.startswith(opener, self._at):
+                continue
+            end = formula_end(self._text, self._at, opener, closer, len(self._text))
+            if end >= 0:
+                self._at = end + len(closer)
+                return True
+            held = LONGEST_HELD_DOLLAR_CHARS if opener == "$" else LONGEST_HELD_FORMULA_CHARS
+            rest = self._text[self._at + len(opener) :]
+            plain = opener == "$" and (rest[:1].isspace() or rest[:1].isdigit() or "$" in rest)
+            if plain or len(rest) > held:
+                return False
+            self._cut = self._at
+            return True
+        return False

@@ -1,0 +1,1 @@
+"""The Brain on a real store, with a scripted vendor."""

@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.brain.approvals import Approvals
+from bot.brain.calls import Bench
+from bot.brain.loop import Brain, TurnLimits, opening_rows
+from bot.brain.policy import Policy
+from bot.brain.prompt import Persona
+from bot.brain.turn import Floor, Turn
+from bot.core.address import Address, Sender
+from bot.core.events import TurnEvent
+from bot.core.inbound import UserMessage
+from bot.core.model import ModelRef
+from bot.core.ports import Tool
+from bot.core.stop import StopReason
+from bot.core.view import View
+from bot.outbox.fold import fold
+from bot.store.store import Store
+from bot.tools.registry import find_tools
+from tests.fakes.clock import FakeClock
+from tests.fakes.provider import FakeProvider
+
+HERE = Address("web", "main", "c")
+OWNER = Sender("web", "owner", "Owner")
+FIRST = ModelRef("a", "big")
+SECOND = ModelRef("b", "small")
+
+
+def message(text: str = "hi", number: int = 1, sender: Sender = OWNER, address: Address = HERE) -> UserMessage:
+    return UserMessage(str(number), address, sender, text, 1.0)
+
+
+@dataclass
+class House:
+    """A Brain with what it needs; ``answer`` runs one turn and folds what it emits."""
+
+    store: Store
+    clock: FakeClock
+    provider: FakeProvider
+    approvals: Approvals
+    brain: Brain
+    workspace: Path
+    chain: list[ModelRef]
+    events: list[TurnEvent] = field(default_factory=list)
+    steer: Callable[[], Awaitable[int]] | None = None
+    parked: int = 0
+
+    async def turn(self, text: str = "hi", number: int = 1, **facts: Any) -> Turn:
+        said = message(text, number)
+        turn = Turn(f"turn{number}", said, "en", **facts)
+        row = (await self.store.inbox.record(said, turn.id, self.clock.now())).row
+        await self.store.transcript.begin(row.id, said.address, turn.id, self.clock.now(), *opening_rows(turn))
+        return turn
+
+    async def answer(self, turn: Turn) -> StopReason:
+        return await self.brain.answer(turn, self.events.append, Floor(self.steer or self._none, self._parked))
+
+    @property
+    def view(self) -> View:
+        view = View("t")
+        for event in self.events:
+            view = fold(view, event, "en")
+        return view
+
+    async def _none(self) -> int:
+        return 0
+
+    @asynccontextmanager
+    async def _parked(self) -> AsyncIterator[None]:
+        self.parked += 1
+        yield
+        self.parked -= 1
+
+
+MakeHouse = Callable[..., House]
+
+
+@pytest.fixture
+async def make_house(tmp_path: Path) -> AsyncIterator[MakeHouse]:
+    async with Store.open(tmp_path / "data") as store:
+
+        def make(
+            *scripts: Any,
+            limits: TurnLimits | None = None,
+            approve: Mapping[str, Any] | None = None,
+            tools: Mapping[str, Tool] | None = None,
+        ) -> House:
+            clock, provider = FakeClock(), FakeProvider(*scripts)
+            approvals = Approvals(store.approvals, clock, lambda who: who.id == "owner", 30)
+            chain = [FIRST, SECOND]
+            brain = Brain(
+                provider=provider,
+                chain=lambda turn: chain,
+                persona=lambda: Persona("You are a test.", "small"),
+                bench=Bench(find_tools() if tools is None else tools, tmp_path / "workspace", "UTC"),
+                policy=Policy({"*": "ask"} if approve is None else approve),
+                approvals=approvals,
+                store=store,
+                clock=clock,
+                limits=limits or TurnLimits(),
+            )
+            return House(store, clock, provider, approvals, brain, tmp_path / "workspace", chain)
+
+        yield make

@@ -1,0 +1,35 @@
+"""The one table of sentences is whole in both languages."""
+
+from __future__ import annotations
+
+import string
+
+import pytest
+
+from bot.core.stop import StopReason
+from bot.core.text import clipped, storable
+from bot.core.texts import TEXTS, language_of, say
+from bot.core.tool import Effect
+
+
+@pytest.mark.parametrize("key", TEXTS)
+def test_both_languages_say_the_same_with_the_same_values(key: str) -> None:
+    fields = [{name for _, name, _, _ in string.Formatter().parse(text) if name} for text in TEXTS[key].values()]
+    assert set(TEXTS[key]) == {"en", "zh"}
+    assert fields[0] == fields[1]
+
+
+def test_every_stop_reason_and_effect_has_its_sentence() -> None:
+    assert {f"end_{reason.value}" for reason in StopReason} <= set(TEXTS)
+    assert {f"effect_{effect.value}" for effect in Effect} <= set(TEXTS)
+
+
+def test_the_language_follows_the_text_unless_it_is_set() -> None:
+    assert (language_of("你好"), language_of("hello"), language_of("你好", "en")) == ("zh", "en", "en")
+    assert say("end_stopped", "zh-CN") == "已停止。"
+
+
+def test_text_that_no_store_takes_is_made_storable() -> None:
+    assert storable("a\x00b\ud800c") == "ab?c"
+    assert storable("你好 👋🏽") == "你好 👋🏽"
+    assert (clipped("a  b\nc", 5), clipped("a  b\nc", 4)) == ("a b c", "a b…")

@@ -1,0 +1,1 @@
+"""Receiving, lanes, admission, commands."""

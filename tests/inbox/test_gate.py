@@ -1,0 +1,47 @@
+"""Who may talk: empty lists let in nobody, only a star lets in everyone."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.core.address import Address, Sender
+from bot.core.inbound import UserMessage
+from bot.inbox.access import Access
+from bot.inbox.gate import Gate
+
+
+def said(user: str, *, direct: bool = True, chat: str = "5", addressed: bool = True, bot: bool = False) -> UserMessage:
+    return UserMessage(
+        "1", Address("telegram", "main", chat), Sender("telegram", user, is_bot=bot), "hi", 1.0, direct, addressed
+    )
+
+
+@pytest.mark.parametrize(
+    ("access", "message", "kind"),
+    [
+        ({}, said("7"), "refuse"),
+        ({"owners": [7]}, said("7"), "welcome"),
+        ({"users": ["7"]}, said("7"), "welcome"),
+        ({"users": ["*"]}, said("9"), "welcome"),
+        ({"users": None}, said("9"), "refuse"),
+        ({"users": ["7"]}, said("70"), "refuse"),
+        ({"owners": [7]}, said("7", direct=False), "silent"),
+        ({"groups": [-100]}, said("9", direct=False, chat="-100"), "welcome"),
+        ({"groups": ["*"]}, said("9", direct=False, chat="-3"), "welcome"),
+        ({"groups": ["*"]}, said("9", direct=False, addressed=False), "silent"),
+        ({"groups": ["*"], "trigger": "always"}, said("9", direct=False, addressed=False), "welcome"),
+        ({"groups": ["*"], "trigger": "never"}, said("9", direct=False), "silent"),
+        ({"users": ["*"]}, said("9", bot=True), "silent"),
+        ({"users": ["*"], "bots": True}, said("9", bot=True), "welcome"),
+    ],
+)
+def test_b232_access(access: dict[str, object], message: UserMessage, kind: str) -> None:
+    assert Gate({"telegram": Access.model_validate(access)}).verdict(message).kind == kind
+
+
+def test_a_channel_without_access_lets_in_only_the_person_it_has_proven() -> None:
+    gate = Gate({})
+    here = Address("web", "main", "c")
+    assert gate.verdict(UserMessage("1", here, Sender("web", "owner"), "hi", 1.0)).kind == "welcome"
+    assert gate.verdict(UserMessage("1", here, Sender("web", "visitor"), "hi", 1.0)).kind == "refuse"
+    assert gate.is_owner(Sender("web", "owner")) and not gate.is_owner(Sender("web", "visitor"))

@@ -1,0 +1,1 @@
+"""Tests of the model vendors, against their wire simulator."""

@@ -1,0 +1,1 @@
+"""Each tool family, run for real."""
