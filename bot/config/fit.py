@@ -14,8 +14,8 @@ from pydantic import BaseModel, SecretStr, ValidationError
 from bot.config.anchor import anchored
 from bot.config.hints import Places, did_you_mean, one_of
 from bot.config.problems import Findings, Place
-from bot.config.section import OFF_WORDS, is_off
 from bot.config.secret_file import read_secret
+from bot.config.section import OFF_WORDS, is_off
 from bot.config.shape import add_complaints, core, fields_of, is_mapping, is_section
 
 M = TypeVar("M", bound=BaseModel)

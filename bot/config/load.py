@@ -10,11 +10,11 @@ from typing import Any, Final
 from pydantic import BaseModel, SecretStr
 
 from bot.config import checks
+from bot.config.anchor import anchor_paths
 from bot.config.discover import CHANNELS, PROVIDERS, Shelf
 from bot.config.fit import Fitting
+from bot.config.hints import Places, did_you_mean
 from bot.config.loaded import Config, Entry
-from bot.config.anchor import anchor_paths
-from bot.config.hints import did_you_mean
 from bot.config.problems import Findings
 from bot.config.section import is_off
 from bot.config.sections import Settings
@@ -44,6 +44,8 @@ def load(path: Path | None, env: Mapping[str, str], cwd: Path | None = None) -> 
     providers = _providers(sections["providers"], source.env, fitting)
     if settings is not None:
         settings = anchor_paths(settings, source.base, source.home)
+        for shelf, entries in (("channels", channels), ("providers", providers)):
+            checks.addresses(shelf, entries, findings)
         checks.models(settings, providers, {*GIVEN, *(sections["providers"] or {})}, findings)
         checks.jobs(settings, CHANNELS.names(), findings)
         checks.paths(settings, findings)
@@ -132,13 +134,12 @@ def _unknown_kind(shelf: str, name: str, kind: Any, findings: Findings) -> None:
     known = _SHELVES[shelf].names()
     listed = ", ".join(known)
     if shelf == "channels":
-        findings.add((shelf, name), f"unknown channel{did_you_mean(name, known)} (there are: {listed})")
+        findings.add((shelf, name), f"unknown channel{did_you_mean(name, known)}; channels: {listed}")
     elif kind != name:
         hint = did_you_mean(kind, known) if isinstance(kind, str) else ""
-        findings.add((shelf, name, "kind"), f"unknown kind{hint} (there are: {listed})")
+        findings.add_value((shelf, name, "kind"), f"must be one of: {listed}", hint)
     else:
-        hint = did_you_mean(name, known)
-        findings.add((shelf, name), f"unknown kind of provider{hint}; add kind: with one of {listed}")
+        findings.add((shelf, name), f"needs kind: with one of {listed}{did_you_mean(name, known)}")
 
 
 def _missing(config: BaseModel) -> str:

@@ -88,7 +88,9 @@ class Findings:
         """What stands at ``place``, "" for a section, a list or a long text; what looks like a secret is masked."""
         value = self.written
         for step in place:
-            inside = (isinstance(value, dict) and step in value) or (isinstance(value, list) and step in range(len(value)))
+            inside = (isinstance(value, dict) and step in value) or (
+                isinstance(value, list) and step in range(len(value))
+            )
             if not inside:
                 return ""
             value = value[step]

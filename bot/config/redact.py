@@ -29,7 +29,10 @@ _SHAPES: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
     (re.compile(r"\b(Authorization['\"]?\s*[:=]\s*['\"]?Bot)\s+[^\s'\",]+", re.IGNORECASE), rf"\1 {MASK}"),
     (re.compile(r"([?&;](?:key|auth|code|" + _NAMES[3:] + r"=)[^&#\s\"'<>]+", re.IGNORECASE), rf"\1{MASK}"),
     (re.compile(r"\b(" + _NAMES + r"=)(?!\*)[^&#\s\"'<>,;)]+", re.IGNORECASE), rf"\1{MASK}"),
-    (re.compile(r"(['\"]" + _NAMES + r"['\"]\s*:\s*)(['\"])(?!\*|Bearer |Basic |Bot )[^'\"]+\2", re.IGNORECASE), rf"\1\2{MASK}\2"),
+    (
+        re.compile(r"(['\"]" + _NAMES + r"['\"]\s*:\s*)(['\"])(?!\*|Bearer |Basic |Bot )[^'\"]+\2", re.IGNORECASE),
+        rf"\1\2{MASK}\2",
+    ),
     (re.compile(r"(\b[a-z][a-z0-9+.-]*://[^/\s:@]*:)[^/\s@]+@", re.IGNORECASE), rf"\1{MASK}@"),
 )
 _ORDINARY: Final = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime"}

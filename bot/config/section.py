@@ -31,18 +31,23 @@ def _http_url(value: str) -> str:
         return value
     try:
         parts = urlsplit(value)
-        valid = parts.scheme in ("http", "https") and bool(parts.hostname) and not re.search(r"\s", value)
-        named = parts.username is not None and parts.port != 0
+        host, _ = parts.hostname, parts.port
     except ValueError:
-        valid = named = False
-    if not valid:
+        host = None
+    if not host or parts.scheme not in ("http", "https") or re.search(r"\s", value):
         raise ValueError("must be an address that begins with http:// or https://")
-    if named:
+    if holds_credentials(value):
         raise ValueError(NO_CREDENTIALS)
     return value
 
 
-def _host(value: str) -> str:
+def holds_credentials(url: str) -> bool:
+    """True for ``http://user:password@host``."""
+    return "@" in url.split("://", 1)[-1].split("/", 1)[0]
+
+
+def checked_host(value: str) -> str:
+    """A host name or an IP address. Raises ``ValueError`` for anything more, and for nothing."""
     value = value.strip()
     try:
         ipaddress.ip_address(value)
@@ -58,12 +63,20 @@ def _as_words(value: Any) -> Any:
     return value
 
 
-Host = Annotated[str, AfterValidator(_host)]
+Host = Annotated[str, AfterValidator(checked_host)]
 Url = Annotated[str, AfterValidator(_http_url)]
 """``http(s)://host…`` or nothing."""
 Text = Annotated[str, Field(min_length=1)]
 Command = Annotated[tuple[str, ...], Field(min_length=1), BeforeValidator(_as_words)]
 """A program and its arguments, run without a shell."""
+
+
+def is_loopback(host: str) -> bool:
+    """True for a host that only this machine can reach."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"
 
 
 def is_near(url: str) -> bool:
@@ -72,6 +85,8 @@ def is_near(url: str) -> bool:
     try:
         address = ipaddress.ip_address(host)
     except ValueError:
-        return bool(host) and ("." not in host or host.endswith((".local", ".lan", ".internal", ".home.arpa", ".localhost")))
+        return bool(host) and (
+            "." not in host or host.endswith((".local", ".lan", ".internal", ".home.arpa", ".localhost"))
+        )
     mapped = getattr(address, "ipv4_mapped", None) or address
     return bool(mapped.is_loopback or mapped.is_private)

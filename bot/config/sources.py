@@ -58,6 +58,7 @@ def read_source(path: Path | None, env: Mapping[str, str], cwd: Path) -> Source:
     beside = base / ".env"
     variables = {**(read_dotenv(_read(beside, dotenv.file), dotenv) if beside.is_file() else {}), **env}
     tree = read_yaml(_read(cwd / file, findings.file) if file else packaged(FILE_NAME).encode(), findings)
+    findings.written = tree
     expansion = Expansion(variables, findings)
     expanded = expansion.tree(tree)
     findings.problems[:0] = dotenv.problems

@@ -16,7 +16,10 @@ from bot.core.errors import BowerbirdError
 Tell = Callable[[str], None]
 
 SENTENCES: Final[Mapping[str, Mapping[str, str]]] = {
-    "init_language": {"en": "Language of the bot's own sentences (auto, en, zh)", "zh": "机器人自身提示语的语言（auto、en、zh）"},
+    "init_language": {
+        "en": "Language of the bot's own sentences (auto, en, zh)",
+        "zh": "机器人自身提示语的语言（auto、en、zh）",
+    },
     "init_name": {"en": "What is the assistant called?", "zh": "助手叫什么名字？"},
     "init_provider": {
         "en": "Which models? anthropic, openai, ollama, or local (the small model on this machine)",
@@ -36,7 +39,10 @@ SENTENCES: Final[Mapping[str, Mapping[str, str]]] = {
     "init_kept": {"en": "kept     {file}", "zh": "保留  {file}"},
     "init_wrote": {"en": "written  {file}", "zh": "写入  {file}"},
     "init_next": {"en": "What to do next:", "zh": "接下来："},
-    "init_next_check": {"en": "  bowerbird doctor{config}   says what is still missing", "zh": "  bowerbird doctor{config}   检查还缺什么"},
+    "init_next_check": {
+        "en": "  bowerbird doctor{config}   says what is still missing",
+        "zh": "  bowerbird doctor{config}   检查还缺什么",
+    },
     "init_next_run": {
         "en": "  bowerbird run{config}      starts the assistant; then open http://127.0.0.1:8717/",
         "zh": "  bowerbird run{config}      启动助手，然后打开 http://127.0.0.1:8717/",
@@ -204,7 +210,9 @@ def _write_env(file: Path, answers: Answers, ask: Ask | None) -> bool:
         lines = [line for number, line in enumerate(lines) if number not in same] + [f"{name}={_env_value(value)}"]
     if file.exists() and lines == old:
         return False
-    write_atomically(file, "".join(f"{line}\n" for line in lines or ["# NAME=value, one a line; read by config.yaml"]), 0o600)
+    write_atomically(
+        file, "".join(f"{line}\n" for line in lines or ["# NAME=value, one a line; read by config.yaml"]), 0o600
+    )
     return True
 
 

@@ -53,7 +53,9 @@ def _quiet_hours(value: Any) -> str:
 def _cron(value: str) -> str:
     fields = value.split()
     if len(fields) != len(_FIELDS):
-        raise ValueError('must be a cron expression of five fields (minute hour day month weekday), such as "0 8 * * 1-5"')
+        raise ValueError(
+            'must be a cron expression of five fields (minute hour day month weekday), such as "0 8 * * 1-5"'
+        )
     for text, (name, low, high, names) in zip(fields, _FIELDS, strict=True):
         for item in text.split(","):
             _check_item(item, name, low, high, names)

@@ -85,7 +85,9 @@ class _Reader:
         if value is None:
             return {}
         if not isinstance(value, dict):
-            raise _Unreadable("the file must be a section of keys: lines of `key: value`, with a space after the colon", 1)
+            raise _Unreadable(
+                "the file must be a section of keys: lines of `key: value`, with a space after the colon", 1
+            )
         return value
 
     def _value(self, event: yaml.Event, path: Place) -> Any:
@@ -116,7 +118,7 @@ class _Reader:
             line, place = self._open[event.anchor]
             raise _Unreadable("an anchor (&) is used inside itself", line, place)
         if event.anchor not in self._anchors:
-            name = f" (no anchor is called {event.anchor})" if event.anchor.isalpha() else ""
+            name = f" (no anchor is called {event.anchor})" if str(event.anchor).isalpha() else ""
             raise _Unreadable(f"a value that begins with * must be quoted{name}", _line(event), path)
         value, size = self._anchors[event.anchor]
         self._values += size
@@ -125,8 +127,10 @@ class _Reader:
     def _refuse_tag(self, event: yaml.Event) -> None:
         tag = getattr(event, "tag", None)
         if tag not in _TEXT_TAGS:
-            name = tag.replace("tag:yaml.org,2002:", "!!")[:_TAG_CHARS]
-            raise _Unreadable(f"YAML tags such as {name} are not read; a value that begins with ! must be quoted", _line(event))
+            name = str(tag).replace("tag:yaml.org,2002:", "!!")[:_TAG_CHARS]
+            raise _Unreadable(
+                f"YAML tags such as {name} are not read; a value that begins with ! must be quoted", _line(event)
+            )
 
     def _scalar(self, event: yaml.ScalarEvent) -> str | bool | None:
         if event.style in ("'", '"'):
@@ -188,5 +192,4 @@ class _Reader:
 
 
 def _line(event: yaml.Event) -> int:
-    return int(event.start_mark.line) + 1
-
+    return event.start_mark.line + 1 if event.start_mark else 1

@@ -71,8 +71,9 @@ def _stray_colon(text: str, line: int, column: int) -> tuple[int, str]:
 
 def _structure(problem: str, line: int, last_quoted: yaml.ScalarEvent | None) -> tuple[int, str]:
     if "'<scalar>'" in problem:
-        if last_quoted and last_quoted.end_mark.line + 1 == line:
-            first = last_quoted.start_mark.line + 1
+        begun, ended = (last_quoted.start_mark, last_quoted.end_mark) if last_quoted else (None, None)
+        if begun and ended and ended.line + 1 == line:
+            first = begun.line + 1
             return first, _UNCLOSED if first < line else "text stands after the closing quote"
         return line, "this text belongs to no key"
     if "']'" in problem or "'}'" in problem:

@@ -15,7 +15,7 @@ from bot.core.inbound import UserMessage
 from bot.core.ports import Clock
 from bot.core.transcript import UserRow
 from bot.inbox.admission import Admission
-from bot.inbox.commands import AT_ONCE, KNOWN, command_of
+from bot.inbox.commands import AT_ONCE, command_of
 from bot.store.inbox import InboxRow
 from bot.store.transcript import TranscriptRows
 
@@ -51,9 +51,9 @@ class _Lane:
 class _Seat:
     """What a running turn holds: its lane's floor and a slot of the house. Parking gives both up for a while."""
 
-    def __init__(self, floor: asyncio.Lock, admission: Admission, person: str) -> None:
+    def __init__(self, floor: asyncio.Lock, admission: Admission, person: str, *, has_floor: bool) -> None:
         self._floor, self._admission, self._person = floor, admission, person
-        self._has_floor, self._has_slot = True, False
+        self._has_floor, self._has_slot = has_floor, False
 
     async def take(self) -> None:
         if not self._has_floor:
@@ -112,8 +112,8 @@ class Lanes:
             return
         lane = self._lanes.setdefault(message.address, _Lane())
         command = command_of(message.text)
-        if command is not None and command.name in AT_ONCE | ({command.name} - KNOWN):
-            self._start(lane, row, message, _Seat(asyncio.Lock(), self._admission, ""), beside=True)
+        if command is not None and (command.name in AT_ONCE or not command.known):
+            self._start(lane, row, message, _Seat(lane.floor, self._admission, "", has_floor=False), beside=True)
             return
         lane.waiting.append(row)
         if not lane.serving:
@@ -155,7 +155,9 @@ class Lanes:
                 row = lane.waiting.popleft()
                 message = row.inbound
                 assert isinstance(message, UserMessage)
-                self._start(lane, row, message, _Seat(lane.floor, self._admission, message.sender.identity))
+                self._start(
+                    lane, row, message, _Seat(lane.floor, self._admission, message.sender.identity, has_floor=True)
+                )
         finally:
             lane.serving = False
             self._leave(address, lane)

@@ -69,7 +69,9 @@ def test_written_mistake(case: dict[str, Any], tmp_path: Path) -> None:
     for word in expect.get("never", ()):
         assert word not in output
     named = [line for line in printed if fits(line, expect)]
-    assert named, f"no line for {expect.get('file', 'config.yaml')}:{expect.get('line')} {expect.get('key')} in:\n{output}"
+    assert named, (
+        f"no line for {expect.get('file', 'config.yaml')}:{expect.get('line')} {expect.get('key')} in:\n{output}"
+    )
     message = "\n".join(named).lower()
     for word in expect.get("says", ()):
         assert word in message

@@ -103,7 +103,7 @@ class House:
         self.channel: TerminalChannel = build(Config(), kit(self.records, governor=self.governor, language=language))
         self.inbound: list[Inbound] = []
         self._turns = itertools.count(1)
-        self._known: dict[str, Receipt] = {}
+        self._known: dict[tuple[Address, str], Receipt] = {}
         self._stops: dict[Address, asyncio.Event] = {}
         self._presses: dict[str, asyncio.Future[ButtonPress]] = {}
         self._group = asyncio.TaskGroup()
@@ -127,11 +127,12 @@ class House:
                             task.cancel()
 
     async def receive(self, inbound: Inbound) -> Receipt:
-        if inbound.id in self._known:
-            receipt = self._known[inbound.id]
+        key = (inbound.address, inbound.id)
+        if key in self._known:
+            receipt = self._known[key]
             return Receipt(turn=receipt.turn, duplicate=True, refused=receipt.refused)
         self.inbound.append(inbound)
-        receipt = self._known[inbound.id] = self._received(inbound)
+        receipt = self._known[key] = self._received(inbound)
         return receipt
 
     def _received(self, inbound: Inbound) -> Receipt:
