@@ -154,7 +154,7 @@ class Brain:
                 empty += 1
                 if ending is not None or empty >= EMPTY_TRIES:
                     return ending or Ending(StopReason.EMPTY)
-            elif progress.steps and await floor.steer():
+            elif await floor.steer(progress.steps == 0):
                 continue
             if sum(_tokens(row) for row in rows) >= self._limits.tokens:
                 return Ending(StopReason.TOKEN_BUDGET)

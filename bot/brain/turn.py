@@ -36,9 +36,10 @@ class Turn:
 class Floor:
     """The lane's side of a turn.
 
-    ``steer`` lets the messages that arrived meanwhile join the turn (their rows are written) and returns how many;
+    ``steer`` lets the messages that arrived meanwhile join the turn (their rows are written) and returns how many; it
+    is told whether the turn has not begun to answer. Called at every step boundary.
     ``parked`` is held while the turn waits for a person: it frees the lane, and leaving it waits for the lane again.
     """
 
-    steer: Callable[[], Awaitable[int]]
+    steer: Callable[[bool], Awaitable[int]]
     parked: Callable[[], AbstractAsyncContextManager[None]]

@@ -98,7 +98,7 @@ class Terminal(Section):
 class Keyed(Section):
     api_key: SecretStr = NONE
 
-    def missing(self) -> str:
+    def missing(self, endpoint: str = "") -> str:
         return "" if self.api_key.get_secret_value() else "It has no api_key."
 
 

@@ -16,7 +16,8 @@ from pydantic import BaseModel
 from bot.config import awaited
 from bot.core.errors import ConfigError
 
-_DECLARES_CONFIG: Final = re.compile(r"^(class Config\b|from \S+ import .*\bConfig\b)", re.MULTILINE)
+_HAS_CONFIG: Final = re.compile(r"^(class Config\b|from \S+ import .*\bConfig\b)", re.MULTILINE)
+_HAS_BUILD: Final = re.compile(r"^def build\b", re.MULTILINE)
 NOT_BUILT: Final = "It is not built into this version."
 
 
@@ -59,7 +60,7 @@ class Shelf:
             return Kind(name, "", self.documented[name], NOT_BUILT)
         try:
             home = f"{self.package}.{name}.config"
-            source = home if module.endswith(f".{self.inner}") and _declares(home) else module
+            source = home if module.endswith(f".{self.inner}") and _declares(home, _HAS_CONFIG) else module
             config: type[BaseModel] = importlib.import_module(source).Config
         except ModuleNotFoundError as error:
             library = (error.name or "").split(".")[0]
@@ -77,20 +78,21 @@ class Shelf:
 
     def _module_of(self, name: str) -> str:
         for module in (f"{self.package}.{name}.{self.inner}", f"{self.package}.{name}"):
-            if _declares(module):
+            if _declares(module, _HAS_CONFIG, _HAS_BUILD):
                 return module
         return ""
 
 
-def _declares(module: str) -> bool:
-    """True when the module exists and its text names a ``Config``; read, not imported, to keep vendors' weight out."""
+def _declares(module: str, *marks: re.Pattern[str]) -> bool:
+    """True when the module exists and its text has the marks; read, not imported, to keep vendors' weight out."""
     try:
         spec = importlib.util.find_spec(module)
     except ModuleNotFoundError:
         return False
     if spec is None or not spec.origin or not spec.origin.endswith(".py"):
         return False
-    return bool(_DECLARES_CONFIG.search(Path(spec.origin).read_text(encoding="utf-8")))
+    text = Path(spec.origin).read_text(encoding="utf-8")
+    return all(mark.search(text) for mark in marks)
 
 
 CHANNELS: Final = Shelf("channels", "channel", awaited.CHANNELS)

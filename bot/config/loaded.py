@@ -90,6 +90,19 @@ def effective(config: Config) -> dict[str, Any]:
     return plain
 
 
+def secret_fields(section: BaseModel) -> Iterator[tuple[str, SecretStr]]:
+    """The secrets of one section by key, empty ones included; not those of the sections in it."""
+    for name in type(section).model_fields:
+        value = getattr(section, name)
+        if isinstance(value, SecretStr):
+            yield name, value
+
+
+def holds_secret(section: BaseModel) -> bool:
+    """True when any secret in this section is given."""
+    return any(secret.get_secret_value() for secret in _secrets(section))
+
+
 _SHOWN = (
     *("name", "data_dir", "soul", "skills", "language", "timezone"),
     *("brain", "memory", "tools", "hooks", "team", "schedule"),

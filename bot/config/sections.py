@@ -257,9 +257,9 @@ class Settings(Section):
     def _one_choice_settles_the_models(cls, value: Any) -> Any:
         """Who names a default model has not agreed to the vendors of the other built-in entries: those go."""
         brain = value.get("brain") if isinstance(value, dict) else None
-        llm = brain.get("llm") if isinstance(brain, dict) else None
-        if not isinstance(llm, dict) or "default" not in llm:
+        if not isinstance(brain, dict) or not isinstance(brain.get("llm"), dict) or "default" not in brain["llm"]:
             return value
+        llm = brain["llm"]
         routing = llm.get("routing", {})
         if isinstance(routing, dict):
             routing = {"classify_model": None, **routing}

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Final, Literal, Protocol
 
 from bot.brain.turn import Floor, Turn
 from bot.core.address import Address
@@ -19,7 +19,9 @@ from bot.inbox.commands import AT_ONCE, command_of
 from bot.store.inbox import InboxRow
 from bot.store.transcript import TranscriptRows
 
-WhenBusy = Literal["steer", "queue"]
+WhenBusy = Literal["steer", "queue", "collect", "interrupt"]
+
+COLLECT_SECONDS: Final = 0.5
 
 
 class RunTurn(Protocol):
@@ -29,31 +31,16 @@ class RunTurn(Protocol):
     async def __call__(self, row: InboxRow, turn: Turn, floor: Floor, stopping: asyncio.Event) -> None: ...
 
 
-@dataclass(slots=True)
-class _Live:
-    """A turn that has a task: running, waiting for a slot, or parked."""
-
-    turn: Turn
-    task: asyncio.Task[None]
-    stopping: asyncio.Event
-
-
-@dataclass(slots=True)
-class _Lane:
-    """``floor`` is held by the one turn of the address that is not parked; ``waiting`` are messages in order."""
-
-    waiting: deque[InboxRow] = field(default_factory=deque)
-    floor: asyncio.Lock = field(default_factory=asyncio.Lock)
-    live: dict[str, _Live] = field(default_factory=dict)
-    serving: bool = False
-
-
 class _Seat:
     """What a running turn holds: its lane's floor and a slot of the house. Parking gives both up for a while."""
 
     def __init__(self, floor: asyncio.Lock, admission: Admission, person: str, *, has_floor: bool) -> None:
         self._floor, self._admission, self._person = floor, admission, person
         self._has_floor, self._has_slot = has_floor, False
+
+    @property
+    def on_the_floor(self) -> bool:
+        return self._has_floor
 
     async def take(self) -> None:
         if not self._has_floor:
@@ -76,6 +63,30 @@ class _Seat:
         self.give()
         yield
         await self.take()
+
+
+@dataclass(slots=True)
+class _Live:
+    """A turn that has a task: running, waiting for a slot, or parked."""
+
+    turn: Turn
+    task: asyncio.Task[None]
+    seat: _Seat
+    stopping: asyncio.Event
+
+    def stop(self) -> None:
+        self.stopping.set()
+        self.task.cancel()
+
+
+@dataclass(slots=True)
+class _Lane:
+    """``floor`` is held by the one turn of the address that is not parked; ``waiting`` are messages in order."""
+
+    waiting: deque[InboxRow] = field(default_factory=deque)
+    floor: asyncio.Lock = field(default_factory=asyncio.Lock)
+    live: dict[str, _Live] = field(default_factory=dict)
+    serving: bool = False
 
 
 class Lanes:
@@ -116,6 +127,10 @@ class Lanes:
             self._start(lane, row, message, _Seat(lane.floor, self._admission, "", has_floor=False), beside=True)
             return
         lane.waiting.append(row)
+        if self._when_busy == "interrupt":
+            for live in lane.live.values():
+                if live.seat.on_the_floor and live.turn.sender == message.sender:
+                    live.stop()
         if not lane.serving:
             lane.serving = True
             self._group.create_task(self._serve(message.address, lane))
@@ -127,8 +142,7 @@ class Lanes:
             live for live in (lane.live.values() if lane else ()) if wanted(live.turn) and not live.stopping.is_set()
         ]
         for live in chosen:
-            live.stopping.set()
-            live.task.cancel()
+            live.stop()
         return len(chosen)
 
     def withdraw(self, address: Address, message_id: str) -> InboxRow | None:
@@ -166,13 +180,13 @@ class Lanes:
         turn = self._turn_of(row, message)
         stopping = asyncio.Event()
         task = self._group.create_task(self._turn(lane, row, turn, seat, stopping, beside))
-        lane.live[turn.id] = _Live(turn, task, stopping)
+        lane.live[turn.id] = _Live(turn, task, seat, stopping)
 
     async def _turn(
         self, lane: _Lane, row: InboxRow, turn: Turn, seat: _Seat, stopping: asyncio.Event, beside: bool
     ) -> None:
-        async def steer() -> int:
-            return await self._steer(lane, turn)
+        async def steer(first: bool) -> int:
+            return await self._steer(lane, turn, first)
 
         try:
             if not beside:
@@ -183,10 +197,17 @@ class Lanes:
             lane.live.pop(turn.id, None)
             self._leave(turn.address, lane)
 
-    async def _steer(self, lane: _Lane, turn: Turn) -> int:
-        """Let waiting messages of the same person join the turn, in order, up to the first that must stand alone."""
+    async def _steer(self, lane: _Lane, turn: Turn, first: bool) -> int:
+        """Let waiting messages of the same person join the turn, in order, up to the first that must stand alone.
+
+        With ``collect`` also before the turn begins, with a moment for more to come.
+        """
+        if self._when_busy not in ("steer", "collect") or (first and self._when_busy == "steer"):
+            return 0
+        if first:
+            await self._clock.sleep(COLLECT_SECONDS)
         joined = 0
-        while self._when_busy == "steer" and lane.waiting:
+        while lane.waiting:
             message = lane.waiting[0].inbound
             if not isinstance(message, UserMessage) or message.caller is not None or command_of(message.text):
                 break

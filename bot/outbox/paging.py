@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from bot.core.view import Limits, Rendered
@@ -55,15 +55,20 @@ def pages(text: str, limits: Limits, render: Render, sealed: Sequence[int] = ())
         ends.append(page.end)
 
 
-def open_page(text: str, limits: Limits, render: Render, sealed: Sequence[int] = (), tail: str = "") -> Page:
+def open_page(
+    text: str, limits: Limits, render: Render, sealed: Sequence[int] = (), tail: str = "", *, closed: bool = True
+) -> Page:
     """The first page that is not sealed.
 
     ``tail`` is Markdown to stand below the last page. A short one makes the text give way; one longer than a quarter of
-    a page is left out where it does not fit. Raises ``ValueError`` for a ``limits.size`` under ``MIN_SIZE``.
+    a page is left out where it does not fit. Without ``closed`` the last page leaves an open fence open, so that what it
+    shows is only ever continued. Raises ``ValueError`` for a ``limits.size`` under ``MIN_SIZE``.
     """
     if limits.size < MIN_SIZE:
         raise ValueError(f"a message size of {limits.size} is too small: at least {MIN_SIZE} is needed")
-    return _Pager(text, limits, render, min(sealed[-1], len(text)) if sealed else 0).page(tail)
+    pager = _Pager(text, limits, render, min(sealed[-1], len(text)) if sealed else 0)
+    page = pager.page(tail)
+    return page if closed or tail or not page.last else pager.unclosed(page)
 
 
 class _Pager:
@@ -88,6 +93,10 @@ class _Pager:
         if 0 < tail_length <= self._room and whole:
             return self._part(size - tail_length)
         return last
+
+    def unclosed(self, page: Page) -> Page:
+        markdown = self._markdown(self._blocks.last, closed=False)
+        return replace(page, markdown=markdown, rendered=self._rendered(markdown))
 
     def _part(self, limit: int) -> Page:
         """The page for a text that goes on behind it."""
@@ -142,24 +151,21 @@ class _Pager:
         rendered = self._render(markdown)
         return plain(markdown, self._limits.unit) if markdown and not rendered.text.strip() else rendered
 
-    def _markdown(self, end: int) -> str:
+    def _markdown(self, end: int, *, closed: bool = True) -> str:
         """``text[start:end]`` without blank edges, with a split fence or table reopened and a fence closed."""
         blocks, text = self._blocks, self._text
         if not blocks.visible(end):
             return ""
         begin = max(self._start, text.rfind("\n", self._start, blocks.first) + 1, blocks.first - self._room)
-        body = self._without_wide_space(text[begin:end].rstrip())
+        split = blocks.open_at(end) if closed else None
+        closing = split.closing(self._room) if split else ""
+        body = self._without_wide_space(text[begin:end].rstrip()) + closing
         opened = blocks.open_at(blocks.first)
-        if opened is None:
-            head = self._table_head(begin)
-            body = _dedented(body, len(body) - len(body.lstrip(" "))) if self._start else body
-        elif opened.start >= self._start:
-            head = text[opened.start : min(opened.body, begin)]
-        else:
-            head = opened.opening(self._room)
+        if opened and opened.start < self._start:
             body = body if ">" in opened.prefix else _dedented(body, len(opened.prefix))
-        closed = blocks.open_at(end)
-        return head + body + (closed.closing(self._room) if closed else "")
+            return opened.opening(self._room) + body
+        body = (text[opened.start : min(opened.body, begin)] if opened else self._table_head(begin)) + body
+        return _dedented(body, len(body) - len(body.lstrip(" "))) if self._start else body
 
     def _table_head(self, begin: int) -> str:
         head = table_header(self._text, begin)
@@ -175,12 +181,12 @@ def _joined(markdown: str, tail: str) -> str:
 
 
 def _dedented(body: str, width: int) -> str:
-    """Without ``width`` spaces of indentation, down to the first line that has less."""
-    if not width:
-        return body
+    """Without ``width`` spaces of indentation, or as many as no line so far went without."""
     lines = body.split("\n")
     for number, line in enumerate(lines):
-        if line.strip() and not line.startswith(" " * width):
+        if line.strip():
+            width = min(width, len(line) - len(line.lstrip(" ")))
+        if not width:
             break
         lines[number] = line[width:]
     return "\n".join(lines)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 _LITERALS = ("true", "false", "null", "-")
+_NUMBER_TAIL = re.compile(r"\.|[eE][+-]?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,8 @@ def _is_cut_off(text: str, error: json.JSONDecodeError) -> bool:
         return True
     if error.msg.startswith("Invalid \\uXXXX escape"):
         return len(rest) < 6 and '"' not in rest
+    if _NUMBER_TAIL.fullmatch(rest):
+        return text[error.pos - 1 : error.pos].isdigit()
     return error.msg.startswith("Expecting value") and any(literal.startswith(rest) for literal in _LITERALS)
 
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 _TAGS = ("<tool_call>", "<function_call>", "[TOOL_CALLS]")
 _FENCES = ("```json", "```tool_call", "```")
 _NAME_KEYS = ("name", "tool", "tool_name", "function")
-_OTHER_KEYS = ("arguments", "parameters", "args", "type", "id")
+_ARGUMENT_KEYS = ("arguments", "parameters", "args")
+_OTHER_KEYS = (*_ARGUMENT_KEYS, "type", "id")
 _TAG = re.compile(r"<tool_call>|<function_call>|\[TOOL_CALLS\]")
 _DRESS = re.compile(r"</?(?:tool_call|function_call)>|\[TOOL_CALLS\]|```(?:json|tool_call)?|[\s,;\[\]]")
 _HEAD = re.compile(r'\{\s*(?:"(?P<key>\w*)(?P<shut>"?)\s*:?\s*(?:"(?P<value>[^"]*)(?P<end>"?)|(?P<other>[^"\s]))?)?')
@@ -121,14 +122,12 @@ def _undressed(text: str, at: int) -> int:
 
 
 def _call_in(value: Mapping[str, Any], tools: Collection[str]) -> SpokenCall | None:
+    """The call that an object is: it names an offered tool and has arguments."""
     inner = value.get("function")
     source = inner if isinstance(inner, dict) else value
-    names: Iterator[Any] = (source.get(key) for key in _NAME_KEYS)
-    name = next((name for name in names if isinstance(name, str)), "")
-    if name not in tools:
-        return None
-    arguments = next((source[key] for key in ("arguments", "parameters", "args") if key in source), None)
-    return SpokenCall(name, arguments)
+    name = next((source[key] for key in _NAME_KEYS if isinstance(source.get(key), str)), "")
+    key = next((key for key in _ARGUMENT_KEYS if key in source), None)
+    return SpokenCall(name, source[key]) if name in tools and key is not None else None
 
 
 def _broken_call(text: str, tools: Collection[str]) -> SpokenCall | None:

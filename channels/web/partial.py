@@ -119,7 +119,8 @@ class _Scan:
             elif char == "[" or self._text.startswith("![", self._at):
                 self._link()
             elif char == "$":
-                self._at += 0 if self._formula() else 1
+                if not self._formula():
+                    self._at += 1
             elif char == "<" and re.fullmatch(
                 r"<(?:h[a-z]*|https?:[^\s>]*|m[a-z]*|mailto:[^\s>]*)?", self._text[self._at :]
             ):
@@ -143,7 +144,7 @@ class _Scan:
             self._open.pop()
             shown = shown.rstrip()[: -len(marker)] if shown.rstrip().endswith(marker) else shown
         closers = self._code + "".join(marker for marker, _ in reversed(self._open))
-        return shown.rstrip() + closers if closers else shown
+        return shown.rstrip().rstrip(closers[0]) + closers if closers else shown
 
     def _escape(self) -> None:
         if self._at + 1 == len(self._text):

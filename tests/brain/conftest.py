@@ -49,7 +49,7 @@ class House:
     workspace: Path
     chain: list[ModelRef]
     events: list[TurnEvent] = field(default_factory=list)
-    steer: Callable[[], Awaitable[int]] | None = None
+    steer: Callable[[bool], Awaitable[int]] | None = None
     parked: int = 0
 
     async def turn(self, text: str = "hi", number: int = 1, **facts: Any) -> Turn:
@@ -69,7 +69,7 @@ class House:
             view = fold(view, event, "en")
         return view
 
-    async def _none(self) -> int:
+    async def _none(self, first: bool) -> int:
         return 0
 
     @asynccontextmanager

@@ -30,12 +30,13 @@ class Harness:
         self.store, self.order = store, list[str]()
         self.work: Work = self.nothing
         self.number = 0
+        self.clock = FakeClock()
         self.lanes = Lanes(
             group=group,
             run=self.run,
             turn_of=lambda row, message: Turn(row.turn, message, "en"),
             transcript=store.transcript,
-            clock=FakeClock(),
+            clock=self.clock,
             admission=Admission(limit),
             when_busy=when_busy,
         )
@@ -156,7 +157,7 @@ async def test_messages_steer_a_running_turn_up_to_the_first_that_must_stand_alo
             if turn.message.text == "one":
                 begun.set()
                 await arrived.wait()
-                joined.append(await floor.steer())
+                joined.append(await floor.steer(False))
 
         house.work = work
         await house.say("one")
@@ -172,6 +173,38 @@ async def test_messages_steer_a_running_turn_up_to_the_first_that_must_stand_alo
         assert [entry for entry in house.order if entry[0] == "+"] == ["+one", "+/new", "+four", "+other"]
         assert [row.turn for row in await house.store.transcript.rows(HERE, 10)] == ["t1", "t1"]
         assert await house.store.inbox.unfinished() == []
+
+
+async def test_interrupt_stops_the_running_turn_for_the_same_persons_next_message(tmp_path: Path) -> None:
+    async with harness(tmp_path, "interrupt") as house:
+
+        async def work(turn: Turn, floor: Floor, stopping: asyncio.Event) -> None:
+            if turn.message.text == "first":
+                await asyncio.Event().wait()
+
+        house.work = work
+        await house.say("first")
+        while "+first" not in house.order:
+            await asyncio.sleep(0.001)
+        await house.say("second")
+        await house.idle()
+        assert house.order == ["+first", "!first", "-first", "+second", "-second"]
+
+
+async def test_collect_waits_a_moment_and_answers_what_came_together(tmp_path: Path) -> None:
+    async with harness(tmp_path, "collect") as house:
+        joined: list[int] = []
+
+        async def work(turn: Turn, floor: Floor, stopping: asyncio.Event) -> None:
+            joined.append(await floor.steer(True))
+
+        house.work = work
+        await house.say("one")
+        await house.say("two")
+        await asyncio.sleep(0.02)
+        await house.clock.advance(0.6)
+        await house.idle()
+        assert joined == [1]
 
 
 async def test_stopping_reaches_running_and_parked_turns_but_not_waiting_messages(tmp_path: Path) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -28,7 +28,7 @@ from bot.core.model import (
 )
 from bot.core.ports import Provider
 from bot.core.tool import ToolCall, ToolSpec
-from bot.providers.discovery import built, entry
+from bot.providers.discovery import CheckedEntry, built, entry
 from bot.providers.models import Models
 from tests.fakes.clock import FakeClock
 from tests.sim.llm import LlmSim
@@ -45,36 +45,54 @@ TOOLS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Bench:
-    """One kind of provider as the tests ask it."""
+class Vendor:
+    """How one kind of provider is pointed at the simulator."""
 
     kind: str
     model: str
-    base_url: Callable[[LlmSim], str]
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    path: str = ""
 
-    def section(self, sim: LlmSim, **more: Any) -> dict[str, Any]:
-        return {"kind": self.kind, "base_url": self.base_url(sim), "api_key": KEY, **self.extra, **more}
 
-    def bare(self, sim: LlmSim, **more: Any) -> Provider:
-        """The provider without its wrappers."""
-        return built(entry(self.kind, self.section(sim, **more)), FakeClock(), Path("unused"))
+VENDORS = {
+    "anthropic": Vendor("anthropic", "claude-sonnet-5-5"),
+    "ollama": Vendor("ollama", "llama3.2:3b"),
+    "openai": Vendor("openai", "gpt-5.4-mini", "/v1"),
+}
 
-    def wrapped(self, sim: LlmSim, clock: FakeClock, **more: Any) -> Models:
-        return Models([entry(self.kind, self.section(sim, **more))], clock, Random(7), Path("unused"))
+
+class Bench:
+    """One vendor against one simulator. Closes every provider it built."""
+
+    def __init__(self, vendor: Vendor, sim: LlmSim) -> None:
+        self.kind, self.model = vendor.kind, vendor.model
+        self.base_url = sim.url + vendor.path
+        self._built: list[Provider] = []
+
+    def bare(self, **more: Any) -> Provider:
+        """The provider without its wrappers; ``more`` goes into its section of the config."""
+        return self._kept(built(self._entry(more), FakeClock(), Path("unused")))
+
+    def wrapped(self, clock: FakeClock, **more: Any) -> Provider:
+        """The provider as the house uses it."""
+        return self._kept(Models([self._entry(more)], clock, Random(7), Path("unused")))
 
     def request(self, *messages: Message, **more: Any) -> ModelRequest:
-        ref = {key: more.pop(key) for key in ("max_tokens", "temperature", "endpoint", "window_tokens") if key in more}
-        model = ModelRef(self.kind, more.pop("model", self.model), **ref)
+        """``more`` are fields of the request or of its model."""
+        own = ("model", "max_tokens", "temperature", "endpoint", "window_tokens")
+        ref = {"model": self.model} | {key: more.pop(key) for key in own if key in more}
         given = {"system": "You are a bowerbird.", "tools": TOOLS, **more}
-        return ModelRequest(model=model, messages=messages or (user("hi"),), **given)
+        return ModelRequest(model=ModelRef(self.kind, **ref), messages=messages or (user("hi"),), **given)
 
+    async def aclose(self) -> None:
+        for provider in self._built:
+            await provider.aclose()
 
-BENCHES = {
-    "anthropic": Bench("anthropic", "claude-sonnet-5-5", lambda sim: sim.url),
-    "ollama": Bench("ollama", "llama3.2:3b", lambda sim: sim.url),
-    "openai": Bench("openai", "gpt-5.4-mini", lambda sim: sim.openai_url),
-}
+    def _entry(self, more: Mapping[str, Any]) -> CheckedEntry:
+        return entry(self.kind, {"base_url": self.base_url, "api_key": KEY, **more})
+
+    def _kept(self, provider: Provider) -> Provider:
+        self._built.append(provider)
+        return provider
 
 
 @dataclass(frozen=True, slots=True)

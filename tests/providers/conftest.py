@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from tests.providers.bench import BENCHES, KEY, Bench
+from tests.providers.bench import KEY, VENDORS, Bench
 from tests.sim.llm import LlmSim
 
 
@@ -18,6 +18,9 @@ async def sim() -> AsyncIterator[LlmSim]:
         assert running.violations == []
 
 
-@pytest.fixture(params=sorted(BENCHES))
-def bench(request: pytest.FixtureRequest) -> Bench:
-    return BENCHES[request.param]
+@pytest.fixture(params=sorted(VENDORS))
+async def bench(request: pytest.FixtureRequest, sim: LlmSim) -> AsyncIterator[Bench]:
+    """Each vendor in turn."""
+    bench = Bench(VENDORS[request.param], sim)
+    yield bench
+    await bench.aclose()

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from bot.core.model import ModelEvent, ModelRequest, ModelStop, ModelText
+from bot.core.model import ModelEvent, ModelStop, ModelText
 from bot.core.tool import ToolSpec
 from bot.providers.calls import CallIds, called, conclude
 from bot.providers.chat_stream import ChatStream
@@ -169,8 +169,3 @@ class ActionStream:
             else:
                 acted.append(event)
         return acted
-
-
-def without_tools(request: ModelRequest) -> ModelRequest:
-    """The request as ``ChatStream`` should see it: it must not look for calls of its own in an action's text."""
-    return ModelRequest(request.model, request.system, request.messages)

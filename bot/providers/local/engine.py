@@ -66,8 +66,9 @@ class Engine:
 
     @property
     def headers(self) -> Mapping[str, str]:
-        """The key of this life of the child: without it nobody on this machine can use the port."""
-        return {"Authorization": f"Bearer {self._key}", "Content-Type": "application/json"}
+        """The key of this life of the child: without it nobody on this machine can use the port. The server closes the
+        connection after a stream though it announces to keep it, so no connection is used twice."""
+        return {"Authorization": f"Bearer {self._key}", "Content-Type": "application/json", "Connection": "close"}
 
     async def start(self) -> None:
         """Returns once the model is loaded and the port answers. Raises ``ProviderFailed``."""

@@ -83,7 +83,13 @@ _WANTS: Final = _pattern(
 )
 """Messages that want something."""
 _COMMON: Final = frozenset(
-    "get set list read write search add create run do make find show send open check tool the a of to in new my use".split()
+    {"get", "set", "list", "read", "write", "search", "add", "create", "run", "make", "find", "show", "send", "open"}
+    | {"check", "tool", "the", "new", "use", "all"}
+)
+"""Words in names of tools that say nothing about what they are for."""
+_FILLER: Final = _pattern(
+    r"\b(?:hi|hello|hey|please|now|right now|today|currently|is it|it is|do you know|can you|could you|tell me|and|so|ok|bowerbird)\b",
+    "你好|请问|请|告诉我|你知道|现在|今天|时间|了|呢|啊|呀|吗|是",
 )
 
 
@@ -99,21 +105,27 @@ def may_need(message: str, tools: Sequence[ToolSpec]) -> tuple[ToolSpec, ...]:
     return tuple(tool for tool in tools if _fits(words, tool))[:MOST_TOOLS]
 
 
-def goes_without_saying(tool: ToolSpec) -> bool:
-    """Whether nothing is left for the model to choose once ``may_need`` has named this tool alone: it is of a known
-    family, changes nothing and takes no arguments."""
-    known = any(family.words & _name_words(tool) for family in _FAMILIES)
-    return known and tool.effect is Effect.READ and not tool.parameters.get("properties")
+def goes_without_saying(message: str, tool: ToolSpec) -> bool:
+    """Whether nothing is left for the model to choose once ``may_need`` has named this tool alone: it only reads, it
+    requires no argument, and the message says nothing beyond asking for it."""
+    if tool.effect is not Effect.READ or tool.parameters.get("required"):
+        return False
+    words = _SECTION.sub("", message)
+    rests = (family.asks.sub("", words) for family in _families(tool) if family.asks.search(words))
+    return any(not re.search(r"\w", _FILLER.sub("", rest)) for rest in rests)
 
 
 def _fits(words: str, tool: ToolSpec) -> bool:
     name = _name_words(tool)
-    families = [family for family in _FAMILIES if family.words & name]
-    if families:
+    if families := _families(tool):
         return any(family.asks.search(words) for family in families)
     telling = {word.removesuffix("s") for word in name - _COMMON if len(word) > 2}
     said = {word.lower().removesuffix("s") for word in re.findall(r"[A-Za-z]+", words)}
     return bool(telling & said) and bool(_WANTS.search(words))
+
+
+def _families(tool: ToolSpec) -> list[Family]:
+    return [family for family in _FAMILIES if family.words & _name_words(tool)]
 
 
 def _name_words(tool: ToolSpec) -> frozenset[str]:

@@ -1,0 +1,276 @@
+"""The wiring: what is built from a configuration, in which order it starts, and in which order it stops."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Collection, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from random import Random
+from typing import Final
+
+from bot.app.about import About
+from bot.app.chain import Chain
+from bot.app.control import ControlServer, control_app
+from bot.app.local import LocalModel
+from bot.app.lock import FolderLock
+from bot.app.supervision import keep_running
+from bot.brain.approvals import Approvals
+from bot.brain.calls import Bench
+from bot.brain.loop import Brain, TurnLimits
+from bot.brain.policy import Policy
+from bot.brain.prompt import Persona
+from bot.brain.turn import Turn
+from bot.config.discover import builder
+from bot.config.loaded import Config
+from bot.core.inbound import ButtonPress, UserMessage
+from bot.core.model import ModelRef
+from bot.core.ports import Channel, ChannelKit, Clock
+from bot.core.stop import StopReason
+from bot.core.texts import language_of
+from bot.inbox.admission import Admission
+from bot.inbox.commands import Commands
+from bot.inbox.gate import Gate
+from bot.inbox.lanes import Lanes
+from bot.inbox.receiving import Inbox
+from bot.inbox.turns import TurnRunner
+from bot.net.http import Transport
+from bot.outbox.governor import BucketGovernor
+from bot.outbox.publisher import Publisher
+from bot.providers.models import Models
+from bot.store.inbox import InboxRow
+from bot.store.store import Store
+from bot.time.clock import SystemClock
+from bot.time.zones import local_zone
+from bot.tools.registry import find_tools
+from bot.web.health import Health
+from bot.web.metrics import Metrics
+from bot.web.server import WebServer
+
+log = logging.getLogger(__name__)
+
+DRAIN_SECONDS: Final = 4.0
+"""How long running turns may take to finish when the daemon is asked to stop; out within 10 s in all."""
+ACCOUNT: Final = "main"
+
+
+async def run_daemon(config: Config, *, only: Collection[str] = (), ready: Callable[[], None] = lambda: None) -> None:
+    """Run until cancelled; cancellation stops it in order. ``only`` names the channels to run (none: all that are on,
+    and the HTTP port). ``ready`` is called once messages are taken.
+
+    Raises ``BowerbirdError`` when it cannot start.
+    """
+    clock = SystemClock()
+    async with AsyncExitStack() as stack:
+        lock = stack.enter_context(FolderLock(config.data_dir))
+        store = await stack.enter_async_context(Store.open(config.data_dir))
+        if store.loss is not None:
+            log.error("%s", store.loss)
+        transport = Transport()
+        stack.push_async_callback(transport.aclose)
+        entries = [entry for entry in config.providers.values() if entry.module]
+        models = Models(entries, clock, Random(), config.data_dir)
+        stack.push_async_callback(models.aclose)
+        await Daemon(config, clock, store, transport, models, only).run(lock, ready)
+
+
+class Daemon:
+    """Everything that runs, wired; ``run`` starts it from the inside out and stops it from the outside in."""
+
+    def __init__(
+        self, config: Config, clock: Clock, store: Store, transport: Transport, models: Models, only: Collection[str]
+    ) -> None:
+        self._config, self._clock, self._store, self._models, self._only = config, clock, store, models, only
+        self._metrics = Metrics(clock)
+        self._local = LocalModel(config, models)
+        self._chain = Chain(config, transport, clock, self._local.ref)
+        self._channels: dict[str, Channel] = {}
+        self._governors: dict[str, BucketGovernor] = {}
+        self._lanes: Lanes | None = None
+        self._began: dict[str, float] = {}
+        self._about = About(
+            name=config.name,
+            clock=clock,
+            channels=self._channels,
+            chain=lambda: list(self._chain.models()),
+            local=self._local.state,
+            live=lambda: (self._lanes.live_turns, self._lanes.live_lanes) if self._lanes else (0, 0),
+        )
+        self._build_channels()
+        access = {name: entry.config for name, entry in config.channels.items()}
+        self._gate = Gate({name: section.access for name, section in access.items() if hasattr(section, "access")})
+        self._approvals = Approvals(store.approvals, clock, self._gate.is_owner, config.tools.approval_minutes)
+
+    async def run(self, lock: FolderLock, ready: Callable[[], None]) -> None:
+        async with AsyncExitStack() as servers, asyncio.TaskGroup() as edges:
+            await self._chain.look()
+            async with asyncio.TaskGroup() as turns:
+                inbox = self._inbox(turns)
+                await self._open_ports(servers, lock)
+                for channel in self._channels.values():
+                    edges.create_task(keep_running(channel, inbox.receive, self._clock))
+                for work in (self._chain.watch(), self._metrics.watch_loop(), self._prepare_local()):
+                    edges.create_task(work)
+                resumed = await inbox.resume()
+                if resumed:
+                    log.info("%d unfinished turns go on", resumed)
+                ready()
+                try:
+                    await asyncio.get_running_loop().create_future()
+                finally:
+                    log.info("stopping: new messages are kept for the next start")
+                    inbox.close()
+                    await self._drained()
+
+    def _build_channels(self) -> None:
+        for name, entry in self._config.channels.items():
+            if not entry.on or (self._only and name not in self._only):
+                continue
+            governor = BucketGovernor(self._clock)
+            kit = ChannelKit(
+                governor=governor,
+                clock=self._clock,
+                archive=self._store.transcript,
+                notes=self._store.notes(f"channel:{name}"),
+                name=name,
+                account=ACCOUNT,
+                language=self._config.language,
+                about=self._about,
+            )
+            self._channels[name] = builder(entry.module)(entry.config, kit)
+            self._governors[name] = governor
+
+    def _inbox(self, turns: asyncio.TaskGroup) -> Inbox:
+        brain = self._brain()
+        runner = TurnRunner(
+            brain=brain,
+            commands=Commands(self._store.usage, self._about, self._stop_others),
+            publisher=self._publisher,
+            store=self._store,
+            clock=self._clock,
+            ended=self._ended,
+            trouble=self._note_trouble,
+        )
+        self._lanes = Lanes(
+            group=turns,
+            run=runner,
+            turn_of=self._turn_of,
+            transcript=self._store.transcript,
+            clock=self._clock,
+            admission=Admission(),
+            when_busy=self._config.brain.when_busy,
+        )
+        self._metrics.lanes_from(lambda: self._lanes.live_lanes if self._lanes else 0)
+        return Inbox(
+            gate=self._gate,
+            rows=self._store.inbox,
+            lanes=self._lanes,
+            approvals=self._approvals,
+            answer=self._answer_press,
+            clock=self._clock,
+            language=self._config.language,
+        )
+
+    def _brain(self) -> Brain:
+        config, limits = self._config, self._config.brain.limits
+        zone = local_zone() if config.timezone == "auto" else config.timezone
+        return Brain(
+            provider=self._models,
+            chain=self._chain_of,
+            persona=self._persona,
+            bench=Bench(find_tools(), config.tools.files.root, zone),
+            policy=Policy(config.tools.approve),
+            approvals=self._approvals,
+            store=self._store,
+            clock=self._clock,
+            limits=TurnLimits(limits.tool_calls, limits.turn_tokens, limits.turn_seconds),
+        )
+
+    def _chain_of(self, turn: Turn) -> Sequence[ModelRef]:
+        """An API client may name a model of the chain, and ask for shorter answers."""
+        chain = list(self._chain.models())
+        caller = turn.message.caller
+        if caller is None:
+            return chain
+        chosen = [model for model in chain if caller.model in (str(model), model.model)] or chain
+        most = caller.max_tokens
+        return [replace(model, max_tokens=min(model.max_tokens, most)) if most else model for model in chosen]
+
+    def _persona(self) -> Persona:
+        """SOUL.md as it is now; without it the assistant still has its name."""
+        try:
+            soul = self._config.soul.read_text(encoding="utf-8-sig", errors="replace")
+        except OSError:
+            soul = ""
+        return Persona(
+            soul or f"You are {self._config.name}, a helpful assistant.",
+            self._local.profile,
+            self._config.brain.constraints,
+        )
+
+    def _publisher(self, turn: Turn) -> Publisher:
+        channel = self._channels[turn.address.channel]
+        return Publisher(
+            channel=channel,
+            governor=self._governors[channel.name],
+            ledger=self._store.parts,
+            clock=self._clock,
+            address=turn.address,
+            turn=turn.id,
+            language=turn.language,
+        )
+
+    def _turn_of(self, row: InboxRow, message: UserMessage) -> Turn:
+        channel = self._channels[message.address.channel]
+        limits_for = getattr(channel, "limits_for", None)
+        limits = limits_for(message.address) if limits_for else channel.limits
+        self._began[row.turn] = self._clock.monotonic()
+        self._metrics.turn_started()
+        return Turn(row.turn, message, language_of(message.text, self._config.language), limits.can_edit)
+
+    def _ended(self, turn: Turn, reason: StopReason) -> None:
+        began = self._began.pop(turn.id, self._clock.monotonic())
+        self._metrics.turn_ended(reason, self._clock.monotonic() - began)
+
+    def _note_trouble(self, trouble: str) -> None:
+        self._about.trouble = trouble
+
+    async def _stop_others(self, turn: Turn) -> bool:
+        if self._lanes is None:
+            return False
+        mine = turn.sender.identity
+        return bool(
+            self._lanes.stop(
+                turn.address,
+                lambda other: (
+                    other.id != turn.id and (other.sender.identity == mine or self._gate.is_owner(turn.sender))
+                ),
+            )
+        )
+
+    async def _answer_press(self, press: ButtonPress, notice: str) -> None:
+        await self._channels[press.address.channel].answer(press, notice)
+
+    async def _open_ports(self, servers: AsyncExitStack, lock: FolderLock) -> None:
+        terminal = getattr(self._channels.get("terminal"), "attach", None)
+        control = control_app(self._about, self._store.transcript, terminal)
+        await servers.enter_async_context(ControlServer(lock, control))
+        if self._only:
+            return
+        web = self._config.channels["web"].config
+        health = Health(lambda: {name: channel.connected for name, channel in self._channels.items()})
+        mounts = [channel.app for channel in self._channels.values() if hasattr(channel, "app")]
+        server = await servers.enter_async_context(WebServer(web.host, web.port, mounts, health, self._metrics))
+        self._about.urls.append(server.url)
+        log.info("%s is at %s", self._config.name, server.url)
+
+    async def _prepare_local(self) -> None:
+        if self._chain.needs_local:
+            await self._local.run()
+
+    async def _drained(self) -> None:
+        """Give running turns a moment to finish; what is left then is interrupted and goes on at the next start."""
+        deadline = self._clock.monotonic() + DRAIN_SECONDS
+        while self._lanes is not None and self._lanes.live_turns and self._clock.monotonic() < deadline:
+            await self._clock.sleep(0.05)

@@ -1,0 +1,55 @@
+"""Whether the addresses in a configuration answer: the part of ``doctor --online`` that needs no vendor."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Final
+from urllib.parse import urlsplit
+
+from bot.config.doctor import Finding
+from bot.config.loaded import Config, Entry
+from bot.core.errors import BowerbirdError, TransportError
+from bot.net.http import Timeouts, Transport
+
+PROBE_SECONDS: Final = 15.0
+_TIMEOUTS: Final = Timeouts(connect=5.0, silence=5.0, total=10.0)
+
+
+async def reach(config: Config, transport: Transport) -> list[Finding]:
+    """One finding for every channel and provider that is on and has an address; all are asked at once.
+
+    A module may bring ``async def probe(config) -> str``: it proves the secret too, returns what it learnt ("as
+    @mybot") and raises a ``BowerbirdError`` whose sentence is shown. Otherwise any HTTP answer of the address counts.
+    """
+    shelves: tuple[tuple[str, Mapping[str, Entry]], ...] = (
+        ("channels", config.channels),
+        ("providers", config.providers),
+    )
+    entries = [(area, entry) for area, shelf in shelves for entry in shelf.values() if entry.on]
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(_asked(area, entry, transport)) for area, entry in entries]
+    return [finding for task in tasks if (finding := task.result()) is not None]
+
+
+async def _asked(area: str, entry: Entry, transport: Transport) -> Finding | None:
+    address = str(getattr(entry.config, "api_base", "") or getattr(entry.config, "base_url", ""))
+    probe: Callable[[object], Awaitable[str]] | None = getattr(importlib.import_module(entry.module), "probe", None)
+    if probe is None and not address:
+        return None
+    try:
+        async with asyncio.timeout(PROBE_SECONDS):
+            said = await probe(entry.config) if probe else await _answers(address, transport)
+    except TimeoutError:
+        return Finding("fail", area, f"{entry.name} did not answer within {PROBE_SECONDS:g} s", "check the network")
+    except TransportError as error:
+        return Finding("fail", area, f"{entry.name}: {error}", "check the network, and the address in the file")
+    except BowerbirdError as error:
+        return Finding("fail", area, f"{entry.name}: {error}", "check its token or key")
+    return Finding("ok", area, f"{entry.name}: {said}")
+
+
+async def _answers(address: str, transport: Transport) -> str:
+    async with transport.request("GET", address, timeouts=_TIMEOUTS):
+        return f"{urlsplit(address).netloc} answers"

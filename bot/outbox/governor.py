@@ -1,0 +1,226 @@
+"""How often a platform may be called: per chat, per group and minute, per account; and who goes first."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import logging
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from math import inf
+
+from bot.core.address import Address
+from bot.core.errors import RateLimited
+from bot.core.ports import CallKind, Clock
+
+log = logging.getLogger(__name__)
+
+_TOLERANCE = 0.001
+"""Seconds by which a clock may wake a sleeper early."""
+_GROUP_WINDOW = 62.0
+"""A minute, and some for calls that overtake each other on the way: 20 a minute are 3.1 s apart (PLATFORMS.md 0.1)."""
+_SWEEP_EVERY = 512
+
+
+def _no_group(address: Address) -> bool:
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """What a platform bears; 0 is no limit. ``chat_interval``: seconds between two calls in one chat.
+
+    ``group_per_minute`` holds for the chats of which ``is_group`` is true; previews there are spread over the minute, so
+    that a final finds room. ``account_per_second`` is over all chats of one account.
+    """
+
+    chat_interval: float = 0.0
+    group_per_minute: int = 0
+    account_per_second: int = 0
+    is_group: Callable[[Address], bool] = _no_group
+
+
+class _Window:
+    """At most ``limit`` calls in any ``seconds``; a limit of 0 lets everything through."""
+
+    __slots__ = ("_limit", "_seconds", "_taken")
+
+    def __init__(self, limit: int, seconds: float) -> None:
+        self._limit, self._seconds = limit if seconds > 0 else 0, seconds
+        self._taken: deque[float] = deque(maxlen=self._limit)
+
+    def free_at(self, *, spread: bool = False) -> float:
+        if not self._taken:
+            return -inf
+        free = self._taken[0] + self._seconds if len(self._taken) == self._limit else -inf
+        return max(free, self._taken[-1] + self._seconds / self._limit) if spread else free
+
+    def take(self, now: float) -> None:
+        self._taken.append(now)
+
+    @property
+    def idle_at(self) -> float:
+        return self._taken[-1] + self._seconds if self._taken else -inf
+
+
+@dataclass(slots=True, eq=False)
+class _Ticket:
+    """One waiting call (``takes``) or one that only asks for room."""
+
+    kind: CallKind
+    number: int
+    takes: bool
+    queued: bool = False
+    granted: bool = False
+    left: bool = False
+
+    def __lt__(self, other: _Ticket) -> bool:
+        return (self.kind, self.number) < (other.kind, other.number)
+
+
+@dataclass(slots=True)
+class _Chat:
+    """``silent_until`` and ``answers_until`` are what the platform asked for, in monotonic seconds."""
+
+    pace: _Window
+    minute: _Window
+    silent_until: float = -inf
+    answers_until: float = -inf
+    tickets: list[_Ticket] = field(default_factory=list)
+
+    def free_at(self, kind: CallKind) -> float:
+        """A button's answer is no message: it waits for nothing but what was said about answers."""
+        if kind is CallKind.ANSWER:
+            return self.answers_until
+        spread = kind >= CallKind.PREVIEW
+        return max(self.silent_until, self.pace.free_at(), self.minute.free_at(spread=spread))
+
+    def take(self, kind: CallKind, now: float) -> None:
+        """Typing counts by the minute, but the next text does not wait for it."""
+        if kind is not CallKind.ANSWER:
+            self.minute.take(now)
+        if kind in (CallKind.FINAL, CallKind.PREVIEW):
+            self.pace.take(now)
+
+    def is_idle(self, now: float) -> bool:
+        last = max(self.silent_until, self.answers_until, self.pace.idle_at, self.minute.idle_at)
+        return not self.tickets and last <= now
+
+
+@dataclass(slots=True)
+class _Account:
+    """``ready`` are the tickets whose chats are free, dearest kind first, oldest first."""
+
+    second: _Window
+    silent_until: float = -inf
+    ready: list[tuple[_Ticket, _Chat]] = field(default_factory=list)
+
+    @property
+    def free_at(self) -> float:
+        return max(self.silent_until, self.second.free_at())
+
+
+class BucketGovernor:
+    """Implements ``bot.core.ports.Governor``. ``rates`` are by channel name; a channel without any has no limits.
+
+    Every waiter sleeps until its chat and its account could let it through, and whoever wakes first lets in the best
+    placed of those who are ready: there is no task of its own to run or to lose.
+    """
+
+    def __init__(self, clock: Clock, rates: Mapping[str, Rates] | None = None) -> None:
+        self._clock = clock
+        self._rates = dict(rates or {})
+        self._chats: dict[tuple[str, str, str], _Chat] = {}
+        self._accounts: dict[tuple[str, str], _Account] = {}
+        self._numbers = itertools.count(1)
+
+    def declare(self, channel: str, rates: Rates) -> None:
+        """Set what ``channel`` bears, before its first call."""
+        self._rates[channel] = rates
+
+    @property
+    def known_chats(self) -> int:
+        return len(self._chats)
+
+    async def room(self, to: Address, kind: CallKind) -> None:
+        await self._admitted(to, kind, takes=False)
+
+    @asynccontextmanager
+    async def call(self, to: Address, kind: CallKind) -> AsyncIterator[None]:
+        await self._admitted(to, kind, takes=True)
+        try:
+            yield
+        except RateLimited as limited:
+            self._silence(to, kind, limited)
+            raise
+
+    async def _admitted(self, to: Address, kind: CallKind, *, takes: bool) -> None:
+        chat, account = self._places(to)
+        ticket = _Ticket(kind, next(self._numbers), takes)
+        chat.tickets.append(ticket)
+        try:
+            while (wait := self._wait(ticket, chat, account)) is not None:
+                await self._clock.sleep(wait)
+        finally:
+            ticket.left = True
+            chat.tickets.remove(ticket)
+
+    def _wait(self, ticket: _Ticket, chat: _Chat, account: _Account) -> float | None:
+        """Seconds after which it is worth asking again, or None once the ticket is granted."""
+        now = self._clock.monotonic()
+        for waiting in chat.tickets:
+            if not waiting.queued and chat.free_at(waiting.kind) <= now + _TOLERANCE:
+                waiting.queued = True
+                heapq.heappush(account.ready, (waiting, chat))
+        self._grant(account, now)
+        if ticket.granted:
+            return None
+        return max(chat.free_at(ticket.kind), account.free_at) - now
+
+    def _grant(self, account: _Account, now: float) -> None:
+        while account.ready and account.free_at <= now + _TOLERANCE:
+            ticket, chat = heapq.heappop(account.ready)
+            ticket.queued = False
+            if ticket.left or ticket.granted or chat.free_at(ticket.kind) > now + _TOLERANCE:
+                continue
+            ticket.granted = True
+            if ticket.takes:
+                chat.take(ticket.kind, now)
+                account.second.take(now)
+
+    def _silence(self, to: Address, kind: CallKind, limited: RateLimited) -> None:
+        chat, account = self._places(to)
+        until = self._clock.monotonic() + limited.retry_after
+        log.warning(
+            "%s asks for %.1f s of silence in %s",
+            to.channel,
+            limited.retry_after,
+            "all chats" if limited.everywhere else to,
+        )
+        if limited.everywhere:
+            account.silent_until = max(account.silent_until, until)
+            return
+        chat.silent_until = max(chat.silent_until, until)
+        if kind is CallKind.ANSWER:
+            chat.answers_until = max(chat.answers_until, until)
+
+    def _places(self, to: Address) -> tuple[_Chat, _Account]:
+        """Threads of a chat share its budget, as the platforms count."""
+        rates = self._rates.get(to.channel, Rates())
+        chat = self._chats.get((to.channel, to.account, to.chat))
+        if chat is None:
+            if len(self._chats) % _SWEEP_EVERY == _SWEEP_EVERY - 1:
+                self._forget()
+            group = rates.group_per_minute if rates.is_group(to) else 0
+            chat = _Chat(_Window(1, rates.chat_interval), _Window(group, _GROUP_WINDOW))
+            self._chats[to.channel, to.account, to.chat] = chat
+        account = self._accounts.get((to.channel, to.account))
+        if account is None:
+            account = self._accounts[to.channel, to.account] = _Account(_Window(rates.account_per_second, 1.0))
+        return chat, account
+
+    def _forget(self) -> None:
+        now = self._clock.monotonic()
+        self._chats = {key: chat for key, chat in self._chats.items() if not chat.is_idle(now)}

