@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from random import Random
-from typing import Final
+from typing import Any, Final
 
 from bot.app.about import About
 from bot.app.chain import Chain
@@ -36,7 +36,7 @@ from bot.inbox.lanes import Lanes
 from bot.inbox.receiving import Inbox
 from bot.inbox.turns import TurnRunner
 from bot.net.http import Transport
-from bot.outbox.governor import BucketGovernor
+from bot.outbox.governor import BucketGovernor, Rates
 from bot.outbox.publisher import Publisher
 from bot.providers.models import Models
 from bot.store.inbox import InboxRow
@@ -86,7 +86,7 @@ class Daemon:
         self._local = LocalModel(config, models)
         self._chain = Chain(config, transport, clock, self._local.ref)
         self._channels: dict[str, Channel] = {}
-        self._governors: dict[str, BucketGovernor] = {}
+        self._governor = BucketGovernor(clock)
         self._lanes: Lanes | None = None
         self._began: dict[str, float] = {}
         self._about = About(
@@ -127,9 +127,8 @@ class Daemon:
         for name, entry in self._config.channels.items():
             if not entry.on or (self._only and name not in self._only):
                 continue
-            governor = BucketGovernor(self._clock)
             kit = ChannelKit(
-                governor=governor,
+                governor=self._governor,
                 clock=self._clock,
                 archive=self._store.transcript,
                 notes=self._store.notes(f"channel:{name}"),
@@ -138,8 +137,9 @@ class Daemon:
                 language=self._config.language,
                 about=self._about,
             )
-            self._channels[name] = builder(entry.module)(entry.config, kit)
-            self._governors[name] = governor
+            channel: Channel = builder(entry.module)(entry.config, kit)
+            self._governor.declare(name, getattr(channel, "rates", Rates(chat_interval=channel.limits.pace)))
+            self._channels[name] = channel
 
     def _inbox(self, turns: asyncio.TaskGroup) -> Inbox:
         brain = self._brain()
@@ -213,7 +213,7 @@ class Daemon:
         channel = self._channels[turn.address.channel]
         return Publisher(
             channel=channel,
-            governor=self._governors[channel.name],
+            governor=self._governor,
             ledger=self._store.parts,
             clock=self._clock,
             address=turn.address,
@@ -258,7 +258,7 @@ class Daemon:
         await servers.enter_async_context(ControlServer(lock, control))
         if self._only:
             return
-        web = self._config.channels["web"].config
+        web: Any = self._config.channels["web"].config
         health = Health(lambda: {name: channel.connected for name, channel in self._channels.items()})
         mounts = [channel.app for channel in self._channels.values() if hasattr(channel, "app")]
         server = await servers.enter_async_context(WebServer(web.host, web.port, mounts, health, self._metrics))

@@ -10,7 +10,7 @@ import shutil
 from collections.abc import Mapping
 from typing import Final, TextIO
 
-from prompt_toolkit.application import Application, in_terminal
+from prompt_toolkit.application import Application
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.data_structures import Size
 from prompt_toolkit.formatted_text import ANSI
@@ -33,6 +33,8 @@ from bot.core.ports import Clock
 PROMPT: Final = "› "
 INPUT_LINES: Final = 8
 TICK: Final = 0.25
+AWAY: Final = 1.5
+"""Seconds without a connection before the person is told."""
 LEAVE: Final = ("/exit", "/quit")
 
 
@@ -69,8 +71,7 @@ class ChatScreen:
         self._cards_printed: set[str] = set()
         self._expecting: float | None = None
         self._stopping = False
-        self._printable: list[str] = []
-        self._print = asyncio.Event()
+        self._connected_at = clock.monotonic()
         self._buffer = Buffer(
             multiline=True, history=InMemoryHistory(), accept_handler=self._entered, on_text_changed=self._typed
         )
@@ -87,46 +88,44 @@ class ChatScreen:
 
     async def run(self) -> None:
         """Raises what the connection raises."""
-        self._welcome()
         async with asyncio.TaskGroup() as group:
             helpers = [
                 group.create_task(self._line.run(self.heard)),
-                group.create_task(self._printer()),
                 group.create_task(self._ticker()),
             ]
             try:
-                await self._app.run_async()
+                await self._app.run_async(pre_run=self._welcome)
             finally:
                 for helper in helpers:
                     helper.cancel()
-        self._write()
 
     def heard(self, frame: Frame) -> None:
         """A frame of the terminal channel."""
         if frame["type"] in ("part", "error") or frame.get("refused"):
             self._expecting = None
+        lines: list[str] = []
         for thing in self._conversation.take(frame):
-            self._put(self._view.printed(thing))
+            lines += self._view.printed(thing)
             if isinstance(thing, Done):
                 self._stopping = False
         for card in self._conversation.desk.open:
             if card.id not in self._cards_printed:
                 self._cards_printed.add(card.id)
-                self._put(self._view.card(card))
+                lines += self._view.card(card)
         for turn in self._conversation.growing.values():
-            self._put(self._view.settle(turn, self._room()))
-        self._app.invalidate()
+            lines += self._view.settle(turn, self._room())
+        self._print(lines)
 
     @property
     def _idle(self) -> bool:
         return not self._conversation.growing and self._expecting is None
 
     def _welcome(self) -> None:
-        self._put(self._view.styled(self._view.word("terminal_welcome"), "dim"))
+        self._print(self._view.styled(self._view.word("terminal_welcome"), "dim"))
 
     def _entered(self, buffer: Buffer) -> bool:
-        """A line was finished. False: the input is emptied."""
-        text = buffer.text
+        """A line was finished. False: the input is emptied, which the buffer does not report as a change."""
+        text, self._empty = buffer.text, True
         if not text.strip():
             return False
         if text.strip() in LEAVE:
@@ -136,12 +135,12 @@ class ChatScreen:
             case Decision(payload=payload):
                 self._line.press(payload)
             case Unclear(word=key, values=values):
-                self._put(self._view.printed(Told(self._view.word(key, **values))))
+                self._print(self._view.printed(Told(self._view.word(key, **values))))
             case None:
                 self._conversation.wrote(self._line.say(text))
                 self._expecting, self._stopping = self._clock.monotonic(), False
                 buffer.append_to_history()
-                self._put(self._view.printed(Said(text)))
+                self._print(self._view.printed(Said(text)))
         return False
 
     def _typed(self, buffer: Buffer) -> None:
@@ -155,7 +154,7 @@ class ChatScreen:
             self._stopping = True
             self._line.stop()
         elif self._idle and self._buffer.text:
-            self._buffer.reset()
+            self._buffer.text = ""
         else:
             self._app.exit()
 
@@ -206,7 +205,7 @@ class ChatScreen:
         self._view.resize(self._app.output.get_size().columns)
         now, room = self._clock.monotonic(), self._room()
         lines = [line for turn in self._conversation.growing.values() for line in self._view.growing(turn, now, room)]
-        if not self._line.connected:
+        if now - self._connected_at > AWAY:
             lines += ["", *self._view.styled(self._view.word("terminal_away"), "yellow")]
         elif self._stopping:
             lines += self._view.styled(self._view.word("terminal_stopping"), "dim")
@@ -219,24 +218,21 @@ class ChatScreen:
             ]
         return ANSI("\n".join(lines))
 
-    def _put(self, lines: list[str]) -> None:
+    def _print(self, lines: list[str]) -> None:
+        """Put lines above the growing part for good, and draw that anew.
+
+        The terminal stays in raw mode meanwhile: leaving it for a moment, as ``run_in_terminal`` does, would let the
+        kernel echo or swallow keys that are pressed just then.
+        """
         if lines:
-            self._printable += lines
-            self._print.set()
-
-    async def _printer(self) -> None:
-        while True:
-            await self._print.wait()
-            self._print.clear()
-            async with in_terminal():
-                self._write()
-
-    def _write(self) -> None:
-        lines, self._printable = self._printable, []
-        self._app.output.write_raw("".join(f"{line}\n" for line in lines))
-        self._app.output.flush()
+            self._app.renderer.erase()
+            self._app.output.write_raw("".join(f"{line}\r\n" for line in lines))
+            self._app.output.flush()
+        self._app.invalidate()
 
     async def _ticker(self) -> None:
         while True:
             await self._clock.sleep(TICK)
+            if self._line.connected:
+                self._connected_at = self._clock.monotonic()
             self._app.invalidate()

@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from bot.cli.session import Session, config_option
+from bot.core.errors import BowerbirdError, ConfigError, StoreError
+
+if TYPE_CHECKING:
+    from bot.config.doctor import Finding
+    from bot.config.loaded import Config
 
 DETAILS = """\
 Without --online nothing is asked of any platform or vendor. Exit status 1 when something is wrong, 78 when it is the
@@ -19,4 +27,69 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, session: Session) -> int:
-    raise NotImplementedError
+    session.log_to_stderr("error")
+    from bot.config.doctor import failed, refused
+
+    try:
+        config = session.config()
+    except ConfigError as error:
+        _print(refused(error), args.json)
+        return error.exit_status
+    findings = asyncio.run(_findings(config, args.online))
+    _print(findings, args.json)
+    return 1 if failed(findings) else 0
+
+
+def _print(findings: Iterable[Finding], as_one_object: bool) -> None:
+    from bot.config.doctor import as_json
+
+    print(as_json(findings) if as_one_object else "\n".join(map(str, findings)))
+
+
+async def _findings(config: Config, online: bool) -> list[Finding]:
+    from bot.config.doctor import check
+
+    findings = [*await check(config), await _daemon(config), await _store(config)]
+    if online:
+        from bot.config.reach import reach
+        from bot.net.http import Transport
+
+        transport = Transport()
+        try:
+            findings += await reach(config, transport)
+        finally:
+            await transport.aclose()
+    return findings
+
+
+async def _daemon(config: Config) -> Finding:
+    from bot.app.control_client import ControlClient, NoDaemon
+    from bot.config.doctor import Finding
+
+    try:
+        async with ControlClient(config.data_dir) as client:
+            status = await client.status()
+    except NoDaemon:
+        return Finding("ok", "daemon", "is not running")
+    except BowerbirdError as error:
+        return Finding("fail", "daemon", str(error), "restart it")
+    if status.get("trouble"):
+        return Finding("fail", "daemon", str(status["trouble"]), "see its log")
+    return Finding("ok", "daemon", f"runs as process {status.get('pid')}")
+
+
+async def _store(config: Config) -> Finding:
+    """Reading changes nothing, with or without a daemon."""
+    from bot.config.doctor import Finding
+    from bot.store.reading import open_archive
+    from bot.store.store import FILE_NAME
+
+    file = config.data_dir / FILE_NAME
+    if not file.exists():
+        return Finding("ok", "store", "is made at the first start")
+    try:
+        async with open_archive(config.data_dir) as archive:
+            await archive.chats("terminal", "main", 1)
+    except StoreError as error:
+        return Finding("fail", "store", str(error), "restore a backup, or move the file away and start anew")
+    return Finding("ok", "store", f"{file} can be read")

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from bot.cli.session import Session
-from bot.core.errors import BowerbirdError
+from bot.core.errors import BowerbirdError, ConfigError
+from bot.core.tasks import first_failure
 
 COMMANDS: Final = {
     "run": "run the daemon in the foreground, until SIGTERM or Ctrl+C",
@@ -50,18 +51,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return status
 
 
-def version() -> str:
-    """The installed version, or that of the source tree."""
-    from importlib import metadata
-
-    try:
-        return metadata.version("bowerbird")
-    except metadata.PackageNotFoundError:
-        return "(source tree)"
-
-
 class _Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from bot.app.about import version
+
         print(f"bowerbird {version()}")
         parser.exit()
 
@@ -89,13 +82,11 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _failed(error: Exception, session: Session) -> int:
-    cause: BaseException = error
-    while isinstance(cause, BaseExceptionGroup):
-        cause = cause.exceptions[0]
+    cause = first_failure(error) if isinstance(error, BaseExceptionGroup) else error
     if isinstance(cause, BrokenPipeError):
         return _reader_gone()
     if isinstance(cause, BowerbirdError):
-        for sentence in getattr(cause, "problems", None) or [cause]:
+        for sentence in _sentences(cause):
             print(f"bowerbird: {sentence}", file=sys.stderr)
         return cause.exit_status
     reference = secrets.token_hex(4)
@@ -103,6 +94,14 @@ def _failed(error: Exception, session: Session) -> int:
     where = f"the details are in {path}" if path else "no log file could be written"
     print(f"bowerbird: something unexpected went wrong (reference {reference}); {where}", file=sys.stderr)
     return 1
+
+
+def _sentences(error: BowerbirdError) -> list[str]:
+    if not isinstance(error, ConfigError):
+        return [str(error)]
+    from bot.config.problems import every_problem
+
+    return every_problem(error)
 
 
 def _reader_gone() -> int:

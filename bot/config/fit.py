@@ -104,8 +104,9 @@ class Fitting:
 
     def _word(self, words: tuple[Any, ...], item: Any, place: Place) -> Any:
         """One of a fixed set of words. ``false``, ``no`` and the like mean the word for off, where there is one."""
-        if isinstance(item, str) and item.strip().lower() in words:
-            return item.strip().lower()
+        spelled = {str(word).lower(): word for word in words}
+        if isinstance(item, str) and item.strip().lower() in spelled:
+            return spelled[item.strip().lower()]
         off = next((word for word in OFF_WORDS if word in words), None)
         if off is not None and is_off(item):
             return off

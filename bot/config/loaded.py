@@ -12,6 +12,7 @@ from pydantic import BaseModel, SecretStr
 from bot.config.section import is_near
 from bot.config.sections import Brain, Embedder, Hook, Memory, Reranker, Schedule, Team, Tools
 from bot.core.model import ModelRef
+from bot.providers.settings import ProviderConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +58,10 @@ class Config:
     hidden: frozenset[SecretStr] = frozenset()
 
     def usable(self, model: ModelRef) -> bool:
-        """True when the model's provider has what it needs."""
+        """True when the model's provider has what it needs to be asked at the model's address."""
         entry = self.providers.get(model.provider)
+        if entry is not None and model.endpoint and isinstance(entry.config, ProviderConfig):
+            return not entry.config.missing(model.endpoint)
         return entry is not None and entry.on
 
     def is_local(self, model: ModelRef) -> bool:

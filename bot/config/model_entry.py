@@ -26,7 +26,8 @@ class Price(Section):
 
 
 class ModelEntry(Section):
-    """One model. May be written ``provider/model``. ``endpoint`` overrides the provider's ``base_url``."""
+    """One model. May be written ``provider/model``; the embedded model of ``local`` needs no name. ``endpoint`` overrides
+    the provider's ``base_url``."""
 
     provider: Text
     model: Text
@@ -45,6 +46,8 @@ class ModelEntry(Section):
             if not (provider and slash and model):
                 raise ValueError("must be a section with provider and model, or a text of the form provider/model")
             return {"provider": provider, "model": model}
+        if isinstance(value, dict) and value.get("provider") == "local":
+            return {"model": "auto", **value}
         return value
 
     @model_validator(mode="after")

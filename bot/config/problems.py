@@ -103,4 +103,5 @@ class Findings:
             firsts: dict[tuple[str, int | None, str], Problem] = {}
             for problem in self.problems:
                 firsts.setdefault((problem.file, problem.line, problem.key), problem)
-            raise ConfigProblems(sorted(firsts.values(), key=lambda problem: problem.line or 0))
+            order = sorted(firsts.values(), key=lambda problem: (problem.file == self.file, problem.line or 0))
+            raise ConfigProblems(order)

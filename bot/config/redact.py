@@ -33,7 +33,7 @@ _SHAPES: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
         re.compile(r"(['\"]" + _NAMES + r"['\"]\s*:\s*)(['\"])(?!\*|Bearer |Basic |Bot )[^'\"]+\2", re.IGNORECASE),
         rf"\1\2{MASK}\2",
     ),
-    (re.compile(r"(\b[a-z][a-z0-9+.-]*://[^/\s:@]*:)[^/\s@]+@", re.IGNORECASE), rf"\1{MASK}@"),
+    (re.compile(r"(\b[a-z][a-z0-9+.-]{0,20}://[^/\s:@]{0,200}:)[^/\s@]{1,200}@", re.IGNORECASE), rf"\1{MASK}@"),
 )
 _ORDINARY: Final = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime"}
 
@@ -53,7 +53,8 @@ class Redactor(logging.Filter):
             for value in (secret, *secret.splitlines()):
                 if len(value.strip()) >= SHORTEST:
                     self._values |= {value.strip(), quote(value), quote(value, safe=""), quote_plus(value)}
-                    self._values |= {json.dumps(value)[1:-1], repr(value)[1:-1]}
+                    self._values |= {json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]}
+                    self._values.add(repr(value)[1:-1])
         longest_first = sorted(self._values, key=len, reverse=True)
         self._known = re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
 

@@ -59,10 +59,11 @@ MODELS: Final[Mapping[str, str]] = {
     "anthropic": "claude-sonnet-5-5",
     "openai": "gpt-5.4-mini",
     "ollama": "llama3.2",
-    "local": "",
+    "local": "auto",
 }
 _TELEGRAM_TOKEN: Final = re.compile(r"\d{3,}:[A-Za-z0-9_-]{20,}")
 _TRIES: Final = 3
+ENV_COMMENT: Final = "# NAME=value, one a line; config.yaml reads them as ${NAME}"
 _PLAIN_VALUE: Final = re.compile(r"[A-Za-z0-9_./:@%+=-]*")
 
 
@@ -74,11 +75,11 @@ class Ask(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """``key`` and ``telegram_token`` go to ``.env``, never to ``config.yaml``."""
+    """``provider`` "" leaves the models to their defaults. ``key`` and ``telegram_token`` go to ``.env`` alone."""
 
     language: str = "auto"
     name: str = "Bowerbird"
-    provider: str = "local"
+    provider: str = ""
     key: str = ""
     telegram_token: str = ""
 
@@ -86,6 +87,13 @@ class Answers:
     def variables(self) -> dict[str, str]:
         given = {f"{self.provider.upper()}_API_KEY": self.key, "TELEGRAM_BOT_TOKEN": self.telegram_token}
         return {name: value for name, value in given.items() if value}
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    file: Path
+    text: str
+    mode: int = 0o644
 
 
 def packaged(name: str) -> str:
@@ -98,25 +106,34 @@ def init(folder: Path, ask: Ask | None, tell: Tell) -> list[Path]:
     """Write config.yaml, SOUL.md and .env into ``folder``; returns what was written. Existing files are replaced only
     when the person says so. ``ask`` None: nobody to ask, so the defaults are taken and existing files are kept.
 
-    Raises ``BowerbirdError`` when the folder cannot be written.
+    Every question comes before the first write. Raises ``BowerbirdError`` when the folder cannot be read or written.
     """
     answers = _answers(ask, tell) if ask else Answers()
-    written: list[Path] = []
     try:
+        drafts = _drafts(folder, answers, ask)
         folder.mkdir(parents=True, exist_ok=True)
-        for file, text in ((folder / "config.yaml", config_text(answers)), (folder / "SOUL.md", packaged("SOUL.md"))):
-            if _may_replace(file, ask, answers):
-                write_atomically(file, text, 0o644)
-                written.append(file)
-        if _write_env(folder / ".env", answers, ask):
-            written.append(folder / ".env")
+        for draft in drafts:
+            write_atomically(draft.file, draft.text, draft.mode)
     except OSError as error:
         raise BowerbirdError(f"{folder}: cannot be written: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise BowerbirdError(f"{folder / '.env'}: is not UTF-8 text; move it away first") from None
+    written = [draft.file for draft in drafts]
     for name in ("config.yaml", "SOUL.md", ".env"):
-        file = folder / name
-        tell(_say("init_wrote" if file in written else "init_kept", answers, file=file))
+        tell(_say("init_wrote" if folder / name in written else "init_kept", answers, file=folder / name))
     _tell_next_steps(folder, answers, tell)
     return written
+
+
+def _drafts(folder: Path, answers: Answers, ask: Ask | None) -> list[Draft]:
+    """What is to be written, after asking about everything that is there already."""
+    drafts = [
+        Draft(file, text)
+        for file, text in ((folder / "config.yaml", config_text(answers)), (folder / "SOUL.md", packaged("SOUL.md")))
+        if not file.exists() or _agreed(file, ask, answers)
+    ]
+    env = _env_text(folder / ".env", answers, ask)
+    return drafts if env is None else [*drafts, Draft(folder / ".env", env, 0o600)]
 
 
 def _say(key: str, answers: Answers, **values: object) -> str:
@@ -178,42 +195,33 @@ def config_text(answers: Answers) -> str:
         '  anthropic: {api_key: "${ANTHROPIC_API_KEY:-}"}',
         '  openai: {api_key: "${OPENAI_API_KEY:-}"}',
     ]
-    if model := MODELS[answers.provider]:
+    if answers.provider:
         lines += [
             "",
             "brain:",
             "  llm:",
-            f"    default: {{provider: {answers.provider}, model: {model}}}",
+            f"    default: {{provider: {answers.provider}, model: {MODELS[answers.provider]}}}",
             "    fallback: []         # tried in order; the small local model always comes last",
         ]
     return "\n".join(lines) + "\n"
 
 
-def _may_replace(file: Path, ask: Ask | None, answers: Answers) -> bool:
-    if not file.exists():
-        return True
-    return ask is not None and _agreed(ask(_say("init_replace", answers, file=file), default="n"))
+def _agreed(thing: object, ask: Ask | None, answers: Answers) -> bool:
+    """Whether what is there may be replaced. Without anybody to ask, nothing is."""
+    if ask is None:
+        return False
+    return ask(_say("init_replace", answers, file=thing), default="n").strip().lower() in ("y", "yes", "是", "好")
 
 
-def _agreed(answer: str) -> bool:
-    return answer.strip().lower() in ("y", "yes", "是", "好")
-
-
-def _write_env(file: Path, answers: Answers, ask: Ask | None) -> bool:
-    """Add the answers to ``.env``. Other lines stay; a variable that is there already is replaced only if agreed."""
-    old = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
+def _env_text(file: Path, answers: Answers, ask: Ask | None) -> str | None:
+    """``.env`` with the answers; None when it stays as it is. Other lines stay, and variables that may not be replaced."""
+    old = file.read_text(encoding="utf-8").splitlines() if file.exists() else [ENV_COMMENT]
     lines = list(old)
     for name, value in answers.variables.items():
         same = [number for number, line in enumerate(lines) if re.match(rf"\s*(export\s+)?{name}\s*=", line)]
-        if same and not (ask and _agreed(ask(_say("init_replace", answers, file=name), default="n"))):
-            continue
-        lines = [line for number, line in enumerate(lines) if number not in same] + [f"{name}={_env_value(value)}"]
-    if file.exists() and lines == old:
-        return False
-    write_atomically(
-        file, "".join(f"{line}\n" for line in lines or ["# NAME=value, one a line; read by config.yaml"]), 0o600
-    )
-    return True
+        if not same or _agreed(name, ask, answers):
+            lines = [line for number, line in enumerate(lines) if number not in same] + [f"{name}={_env_value(value)}"]
+    return None if file.exists() and lines == old else "".join(f"{line}\n" for line in lines)
 
 
 def _env_value(value: str) -> str:

@@ -159,6 +159,13 @@ class Lanes:
         for lane in self._lanes.values():
             lane.waiting.clear()
 
+    def cancel(self) -> None:
+        """The process ends: cancel every turn, to be resumed after the next start."""
+        self.close()
+        for lane in list(self._lanes.values()):
+            for live in lane.live.values():
+                live.task.cancel()
+
     async def _serve(self, address: Address, lane: _Lane) -> None:
         try:
             while lane.waiting:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 _RUN = re.compile(r"`{3,}+|~{3,}+")
 _PREFIX = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?")
 _PREFIX_CHARS = 32
+_MARKER_CHARS = 32
+"""Longer runs are text: no page has room to close and reopen them."""
 _UNQUOTED = re.compile(r"^(?![ \t]*>)", re.MULTILINE)
 _LANGUAGE = re.compile(r"[\w+#.-]{1,32}(?![\w+#.-])")
 _RULE_ROW = r"(?=[^\n]*\|)[ \t>]*+\|?[ \t]*+:?-++:?[ \t]*+(?:\|[ \t]*+:?-++:?[ \t]*+)*+\|?[ \t]*+\n"
@@ -49,6 +51,8 @@ def fences(text: str, start: int, end: int, inside: Fence | None = None) -> list
     found: list[Fence] = []
     open_now = inside
     for run in _RUN.finditer(text, start, end):
+        if len(run[0]) > _MARKER_CHARS:
+            continue
         line = text.rfind("\n", max(0, run.start() - _PREFIX_CHARS - 1), run.start()) + 1
         if line < start or run.start() - line > _PREFIX_CHARS or not _PREFIX.fullmatch(text, line, run.start()):
             continue
@@ -56,7 +60,7 @@ def fences(text: str, start: int, end: int, inside: Fence | None = None) -> list
         line_end = text.find("\n", run.end(), end)
         line_end = end if line_end < 0 else line_end
         info = text[run.end() : line_end].strip()
-        if open_now and (unquoted := _unquoted(text, open_now, start, run.start())) is not None:
+        if open_now and (unquoted := _unquoted(text, open_now, start, run.end())) is not None:
             found.append(replace(open_now, close=unquoted, end=unquoted))
             open_now = None
         if open_now is None:
@@ -80,7 +84,7 @@ def _unquoted(text: str, fence: Fence, start: int, end: int) -> int | None:
     if ">" not in fence.prefix:
         return None
     line = _UNQUOTED.search(text, max(fence.body, start), end)
-    return line.start() if line and line.start() < len(text) else None
+    return line.start() if line and line.start() < end else None
 
 
 def table_header(text: str, at: int) -> str:

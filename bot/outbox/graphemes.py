@@ -9,8 +9,6 @@ Unit = Literal["chars", "utf16", "bytes"]
 
 _JOINER = "\u200d"
 _PREPENDED = frozenset("\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u08e2")
-_SCAN = 64
-"""How far back a run of flags or a joined sequence is followed; longer ones are not written by people."""
 
 
 def length(text: str, unit: Unit) -> int:
@@ -67,6 +65,6 @@ def _is_flag_half(char: str) -> bool:
 
 def _flag_halves_before(text: str, at: int) -> int:
     count = 0
-    while count < _SCAN and at - count > 0 and _is_flag_half(text[at - count - 1]):
+    while at > count and _is_flag_half(text[at - count - 1]):
         count += 1
     return count

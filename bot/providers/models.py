@@ -40,6 +40,7 @@ class Models:
     def __init__(self, entries: Iterable[Entry], clock: Clock, random: Random, data_dir: Path) -> None:
         self._entries = {entry.name: entry for entry in entries}
         self._clock, self._random, self._data_dir = clock, random, data_dir
+        self._bare: dict[str, Provider] = {}
         self._built: dict[str, Provider] = {}
 
     def availability(self) -> tuple[Availability, ...]:
@@ -68,6 +69,12 @@ class Models:
             self._built[name] = self._wrapped(entry)
         return self._built[name]
 
+    def bare(self, name: str) -> Provider:
+        """The provider itself, without watchdog and retries: for what only its own kind can do. Built if need be."""
+        if name not in self._bare:
+            self._bare[name] = built(self._entries[name], self._clock, self._data_dir)
+        return self._bare[name]
+
     @asynccontextmanager
     async def stream(self, request: ModelRequest) -> AsyncIterator[AsyncIterator[ModelEvent]]:
         async with self.provider(request.model.provider, request.model.endpoint).stream(request) as events:
@@ -75,13 +82,14 @@ class Models:
 
     async def aclose(self) -> None:
         """Close every provider that was built; each gets 3 s."""
-        built, self._built = self._built, {}
+        self._built.clear()
+        bare, self._bare = self._bare, {}
         async with AsyncExitStack() as stack:
-            for provider in built.values():
+            for provider in bare.values():
                 stack.push_async_callback(_closed, provider)
 
     def _wrapped(self, entry: Entry) -> Provider:
-        inner = built(entry, self._clock, self._data_dir)
+        inner = self.bare(entry.name)
         if isinstance(entry.config, ProviderConfig):
             patience = Patience(entry.config.first_seconds, entry.config.silence_seconds)
             inner = Watchdog(inner, entry.name, patience)

@@ -26,13 +26,13 @@ def install_hint(package: str) -> str:
 
 
 @contextmanager
-def clean_environment(prefix: str) -> Iterator[None]:
-    """Hide the variables of one vendor, and those of proxies, while its library is imported and its client built.
+def clean_environment(*prefixes: str) -> Iterator[None]:
+    """Hide variables by their beginnings, and those of proxies, while a library is imported and its client built.
 
     The libraries read keys, addresses, headers, log levels and tracing switches from them. Nothing in the block may
     wait: the environment belongs to the whole process.
     """
-    names = [name for name in os.environ if name.startswith(prefix) or name.lower().endswith("_proxy")]
+    names = [name for name in os.environ if name.startswith(prefixes) or name.lower().endswith("_proxy")]
     hidden = {name: os.environ.pop(name) for name in names}
     try:
         yield

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import errno
 import os
 import socket
-import stat
-import sys
-import tempfile
-from collections.abc import Iterator
-from pathlib import Path
 
-from bot.core.errors import AlreadyRunning, ConfigError
+from bot.core.errors import ConfigError
 
 BACKLOG = 512
-LONGEST_SOCKET_PATH_BYTES = 100
-"""``sun_path`` holds 108 bytes on Linux, 104 on the BSDs and macOS, the closing zero included."""
+UNACKNOWLEDGED_MS = 60_000
+"""A peer that has not acknowledged anything for so long is gone, although nobody said so (Linux, ``tcp(7)``)."""
 
 
 async def tcp(host: str, port: int, key: str) -> list[socket.socket]:
@@ -61,6 +55,8 @@ def _bound(family: int, where: tuple[object, ...]) -> socket.socket | None:
             one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if family == socket.AF_INET6:
             one.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        if hasattr(socket, "TCP_USER_TIMEOUT"):
+            one.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, UNACKNOWLEDGED_MS)
         one.bind(where)
     except OSError as error:
         one.close()
@@ -81,61 +77,3 @@ def _explained(error: OSError, host: str, port: int, key: str) -> ConfigError:
     if error.errno == errno.EADDRNOTAVAIL:
         return ConfigError(f"{host} is not an address of this machine", key=f"{key}.host")
     return ConfigError(f"cannot listen on {host} port {port} (error {error.errno})", key=f"{key}.port")
-
-
-def unix(path: Path) -> socket.socket:
-    """A listening Unix socket at ``path`` that only this account can open (0600). A dead socket there is replaced.
-
-    Raises ``AlreadyRunning`` when somebody answers at ``path``, ``ConfigError`` when it cannot be created.
-    """
-    _clear(path)
-    one = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    try:
-        one.setblocking(False)
-        with short_path(path) as name:
-            one.bind(name)
-            os.chmod(name, 0o600)
-            one.listen(BACKLOG)
-    except OSError as error:
-        one.close()
-        raise ConfigError(f"cannot create the socket {path.name} in {path.parent}: {error.strerror}") from error
-    return one
-
-
-def _clear(path: Path) -> None:
-    try:
-        mode = path.lstat().st_mode
-    except FileNotFoundError:
-        return
-    if not stat.S_ISSOCK(mode):
-        raise ConfigError(f"{path} is in the way of the daemon's socket: move it elsewhere")
-    probe = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    with probe, short_path(path) as name:
-        probe.settimeout(1.0)
-        try:
-            probe.connect(name)
-        except OSError:
-            path.unlink(missing_ok=True)
-            return
-    raise AlreadyRunning(f"another daemon answers at {path}")
-
-
-@contextlib.contextmanager
-def short_path(path: Path) -> Iterator[str]:
-    """A name for ``path`` that fits into a socket address, good for binding and for connecting.
-
-    A longer path is reached through a link to its folder in the system's temporary folder, which is removed again:
-    the socket itself lies where it was asked for.
-    """
-    plain = os.fspath(path.absolute())
-    if len(os.fsencode(plain)) <= LONGEST_SOCKET_PATH_BYTES:
-        yield plain
-        return
-    root = None if sys.platform == "win32" or len(tempfile.gettempdir()) < 40 else "/tmp"
-    with tempfile.TemporaryDirectory(prefix="bb", dir=root) as folder:
-        link = os.path.join(folder, "d")
-        os.symlink(os.path.dirname(plain), link)
-        try:
-            yield os.path.join(link, path.name)
-        finally:
-            os.unlink(link)

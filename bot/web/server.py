@@ -6,10 +6,8 @@ import abc
 import asyncio
 import contextlib
 import logging
-import os
 from collections.abc import Generator, Sequence
-from pathlib import Path
-from socket import AF_UNIX, socket
+from socket import socket
 from types import TracebackType
 from typing import Any, Self
 
@@ -183,24 +181,3 @@ class WebServer(AsgiServer):
         """Where a person on this machine finds the page."""
         host = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(self._host, self._host)
         return f"http://{f'[{host}]' if ':' in host and not host.startswith('[') else host}:{self.port}/"
-
-
-class SocketServer(AsgiServer):
-    """An ASGI app on a Unix socket that only this account can open: what the command line talks to."""
-
-    def __init__(self, path: Path, app: AsgiApp) -> None:
-        super().__init__(app)
-        self._path = path
-        self._inode = 0
-
-    async def _open(self) -> list[socket]:
-        """Raises ``AlreadyRunning`` when another daemon answers there."""
-        one = await asyncio.to_thread(listen.unix, self._path)
-        assert one.family == AF_UNIX
-        self._inode = os.stat(self._path).st_ino
-        return [one]
-
-    def _released(self) -> None:
-        with contextlib.suppress(OSError):
-            if os.stat(self._path).st_ino == self._inode:
-                os.unlink(self._path)

@@ -119,9 +119,9 @@ class Pty:
         until = time.monotonic() + PATIENCE
         while self.process.poll() is None and time.monotonic() < until:
             self._read(0.1)
+        assert self.process.returncode is not None, f"it goes on: {self.seen[-500:]!r}"
         while self._read(0):
             pass
-        assert self.process.returncode is not None, f"it goes on: {self.seen[-500:]!r}"
         return self.process.returncode
 
     def stays(self, seconds: float = 0.5) -> None:

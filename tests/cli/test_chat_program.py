@@ -12,6 +12,7 @@ import pytest
 
 from tests.cli.programs import Pty, a_house, bowerbird, configured
 
+READY = r"Ctrl.C stops[\s\S]*\n›"
 CTRL_C, CTRL_D, ENTER, ALT_ENTER = "\x03", "\x04", "\r", "\x1b\r"
 
 
@@ -35,7 +36,7 @@ def chat(config: Path, *arguments: str, rows: int = 24, **env: str) -> Pty:
 class TestTerminal:
     def test_a_message_is_answered_and_ctrl_d_leaves(self, config: Path) -> None:
         with chat(config) as terminal:
-            terminal.expect("Ctrl.C stops")
+            terminal.expect(READY)
             terminal.send("你好 there" + ENTER)
             terminal.expect("› 你好 there")
             terminal.expect("✓ echo")
@@ -46,7 +47,7 @@ class TestTerminal:
 
     def test_ctrl_c_stops_the_answer_and_the_next_one_leaves(self, config: Path) -> None:
         with chat(config) as terminal:
-            terminal.expect("Ctrl.C stops")
+            terminal.expect(READY)
             terminal.send("slow" + ENTER)
             terminal.expect("word5")
             terminal.send(CTRL_C)
@@ -62,7 +63,7 @@ class TestTerminal:
         self, config: Path, house: subprocess.Popen[bytes]
     ) -> None:
         with chat(config) as terminal:
-            terminal.expect("Ctrl.C stops")
+            terminal.expect(READY)
             terminal.send("slow" + ENTER)
             terminal.expect("word3")
             house.send_signal(signal.SIGSTOP)
@@ -76,7 +77,7 @@ class TestTerminal:
 
     def test_ctrl_c_while_idle_leaves_but_clears_a_half_written_line_first(self, config: Path) -> None:
         with chat(config) as terminal:
-            terminal.expect("Ctrl.C stops")
+            terminal.expect(READY)
             terminal.send("half a line")
             terminal.expect("half a line")
             terminal.send(CTRL_C)
@@ -86,7 +87,7 @@ class TestTerminal:
 
     def test_a_tool_that_asks_waits_for_the_command_and_for_nothing_else(self, config: Path) -> None:
         with chat(config) as terminal:
-            terminal.expect("Ctrl.C stops")
+            terminal.expect(READY)
             terminal.send("ask" + ENTER)
             terminal.expect(r'1\. May shell run\?[\s\S]*"command": "ls"')
             terminal.expect("waiting for your decision")
@@ -103,7 +104,7 @@ class TestTerminal:
 
     def test_pasted_lines_are_one_message_and_alt_enter_begins_a_line(self, config: Path) -> None:
         with chat(config) as terminal:
-            terminal.expect("Ctrl.C stops")
+            terminal.expect(READY)
             terminal.send("\x1b[200~first\r\nsecond\nthird\x1b[201~")
             terminal.expect("third")
             terminal.send(ALT_ENTER + "fourth" + ENTER)
@@ -114,7 +115,7 @@ class TestTerminal:
 
     def test_an_answer_taller_than_the_window_is_whole_in_the_scrollback(self, config: Path) -> None:
         with chat(config, rows=12) as terminal:
-            terminal.expect("Ctrl.C stops")
+            terminal.expect(READY)
             terminal.send("long 60" + ENTER)
             terminal.expect("paragraph 60\n")
             terminal.send(CTRL_D)
@@ -124,7 +125,7 @@ class TestTerminal:
 
     def test_without_colour_there_is_none(self, config: Path) -> None:
         with chat(config, NO_COLOR="1") as terminal:
-            terminal.expect("Ctrl.C stops")
+            terminal.expect(READY)
             terminal.send("hi" + ENTER)
             terminal.expect("You said hi")
             terminal.send(CTRL_D)
@@ -133,7 +134,7 @@ class TestTerminal:
 
     def test_a_refused_message_is_told_and_the_chat_goes_on(self, config: Path) -> None:
         with chat(config) as terminal:
-            terminal.expect("Ctrl.C stops")
+            terminal.expect(READY)
             terminal.send("refuse" + ENTER)
             terminal.expect("Not today")
             terminal.send(CTRL_C)
@@ -141,7 +142,7 @@ class TestTerminal:
 
     def test_the_conversation_is_there_again_the_next_time_and_chats_are_apart(self, config: Path) -> None:
         with chat(config) as terminal:
-            terminal.expect("Ctrl.C stops")
+            terminal.expect(READY)
             terminal.send("remember" + ENTER)
             terminal.expect("You said remember")
             terminal.send(CTRL_D)
@@ -151,13 +152,13 @@ class TestTerminal:
             terminal.send(CTRL_D)
             terminal.leaves()
         with chat(config, "--chat", "work") as terminal:
-            terminal.expect("Ctrl.C stops")
+            terminal.expect(READY)
             terminal.stays()
             assert "remember" not in terminal.seen
 
     def test_a_terminating_signal_leaves_the_terminal_usable(self, config: Path) -> None:
         with chat(config) as terminal:
-            terminal.expect("Ctrl.C stops")
+            terminal.expect(READY)
             terminal.stays(0.3)
             assert not terminal.cooked()
             terminal.signal(signal.SIGTERM)
@@ -172,11 +173,8 @@ class TestTerminal:
 
 
 def test_what_is_written_while_the_daemon_is_away_is_sent_when_it_is_back(config: Path) -> None:
-    with a_house(config.parent / "data"), chat(config) as terminal:
-        terminal.expect("Ctrl.C stops")
-        terminal.stays(0.3)
     with a_house(config.parent / "data") as first, chat(config) as terminal:
-        terminal.expect("Ctrl.C stops")
+        terminal.expect(READY)
         terminal.send("one" + ENTER)
         terminal.expect("You said one")
         first.kill()

@@ -86,7 +86,7 @@ def test_a_line_of_dotenv_that_is_none_is_told_without_its_text(complaints: Comp
 
 
 def test_dotenv_reads_quotes_comments_export_and_dollars_as_they_are() -> None:
-    text = "\ufeffA=1\r\n\n# c\nexport B=\"x # y\\n\\\"z\\\"\" # c\nC='a$b \\n' \nD=a#b #c\nE=\nF = x=y \nG=${A}\n"
+    text = '\ufeffA=1\r\n\n# c\nexport B="x # y\\n\\"z\\"" # c\nC=\'a$b \\n\' \nD=a#b #c\nE=\nF = x=y \nG=${A}\n'
     findings = Findings(".env")
     assert read_dotenv(text.encode(), findings) == {
         "A": "1",

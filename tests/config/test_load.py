@@ -109,7 +109,9 @@ def test_b230_an_unknown_key_names_the_nearest_one_or_the_place_where_it_belongs
     assert complaints("channels:\n  telegram:\n    owners: [1]\n") == [
         "config.yaml:3: channels.telegram.owners: unknown key; did you mean channels.telegram.access.owners?"
     ]
-    assert complaints("telegram: {token: x}") == ["config.yaml:1: telegram: unknown key; did you mean channels.telegram?"]
+    assert complaints("telegram: {token: x}") == [
+        "config.yaml:1: telegram: unknown key; did you mean channels.telegram?"
+    ]
     assert complaints("tools: {approvalMinutes: 3}") == [
         'config.yaml:1: tools.approvalMinutes: unknown key; did you mean "approval_minutes"?'
     ]
@@ -155,7 +157,9 @@ def test_b229_ids_are_text_however_they_are_written(read: Load) -> None:
     assert access["owners"] == ["5"]
 
 
-@pytest.mark.parametrize("nobody", ["", "users:", "users: null", "users: []", 'users: ""', 'users: "${NOT_SET:-}"', "users: off"])
+@pytest.mark.parametrize(
+    "nobody", ["", "users:", "users: null", "users: []", 'users: ""', 'users: "${NOT_SET:-}"', "users: off"]
+)
 def test_b232_an_empty_list_lets_nobody_in(read: Load, nobody: str) -> None:
     config = read(f"channels:\n  telegram:\n    access:\n      pairing: false\n      {nobody}\n")
     assert effective(config)["channels"]["telegram"]["access"]["users"] == []
@@ -201,6 +205,17 @@ def test_a_model_may_be_named_in_one_word_and_a_choice_settles_the_other_built_i
     assert config.brain.llm.routing.classify_model is None
     assert config.memory.distill.model is None
     assert read("brain: {llm: {routing: {enabled: true}}}").memory.distill.model is not None
+
+
+def test_the_embedded_model_needs_no_name(read: Load) -> None:
+    assert read("brain: {llm: {default: {provider: local}}}").brain.llm.default.ref() == ModelRef("local", "auto")
+
+
+def test_a_model_is_usable_at_an_address_that_needs_no_key(read: Load) -> None:
+    config = read("name: x")
+    assert not config.usable(ModelRef("openai", "m"))
+    assert config.usable(ModelRef("openai", "m", endpoint="http://127.0.0.1:8000/v1"))
+    assert not config.usable(ModelRef("nowhere", "m", endpoint="http://127.0.0.1:8000/v1"))
 
 
 def test_a_model_entry_carries_everything_to_its_ref(read: Load) -> None:
@@ -265,7 +280,10 @@ def test_nothing_of_a_config_can_be_changed_and_repr_shows_no_secret(read: Load)
 
 
 def test_values_of_variables_named_like_secrets_are_known_to_the_redactor_wherever_they_go(read: Load) -> None:
-    config = read('hooks: [{event: Stop, command: [tell, "${MY_TOKEN}", "${PLACE}"]}]', {"MY_TOKEN": "abcdef99", "PLACE": "garden"})
+    config = read(
+        'hooks: [{event: Stop, command: [tell, "${MY_TOKEN}", "${PLACE}"]}]',
+        {"MY_TOKEN": "abcdef99", "PLACE": "garden"},
+    )
     assert config.secrets() == {"abcdef99"}
 
 
@@ -275,7 +293,10 @@ def test_a_secret_may_come_from_a_file(read: Load, complaints: Complain, tmp_pat
     assert config.secrets() == {"sk-from-a-file"}
     assert config.tools.secrets["deploy"].get_secret_value() == "sk-from-a-file"
     (line,) = complaints("providers:\n  openai: {api_key: sk-x, api_key_file: key}\n")
-    assert line == "config.yaml:2: providers.openai.api_key_file: api_key and api_key_file are both given; keep one of them"
+    assert (
+        line
+        == "config.yaml:2: providers.openai.api_key_file: api_key and api_key_file are both given; keep one of them"
+    )
     (line,) = complaints("providers: {openai: {api_key_file: keys}}")
     assert line == 'config.yaml:1: providers.openai.api_key_file: there is no such file (not "keys")'
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -120,3 +122,36 @@ def test_what_the_set_refuses_and_the_house_reads_as_written(name: str, tmp_path
         assert seen(config, "channels.web.token") == "01234567"
     else:
         assert seen(config, "brain.llm.routing.intents.refuse.keywords") == ["stop", "no", "off"]
+
+
+SAMPLE = (
+    "unknown-top-typo",
+    "duplicate-token",
+    "quote-unclosed",
+    "variable-unset",
+    "id-user-name",
+    "two-mistakes-one-run",
+)
+
+
+@pytest.mark.parametrize("name", SAMPLE)
+def test_the_program_prints_the_mistake_and_exits_with_78(name: str, tmp_path: Path) -> None:
+    case = next(case for case in CASES if case["id"] == name)
+    lay_out(case, tmp_path)
+    root = Path(__file__).parents[2]
+    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path / "home"), "PYTHONPATH": str(root), **case.get("env", {})}
+    done = subprocess.run(
+        [sys.executable, "-m", "bot", "status", "--config", "config.yaml"],
+        cwd=tmp_path,
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=25,
+        stdin=subprocess.DEVNULL,
+    )
+    expect = case["expect"]
+    assert done.returncode == expect["exit"], done.stderr
+    assert any(names(line, expect) for line in done.stderr.splitlines()), done.stderr
+    output = done.stdout + done.stderr
+    assert all(word in output.lower() for word in expect.get("says", ()))
+    assert not any(word in output for word in expect.get("never", ()))

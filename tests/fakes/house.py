@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -96,13 +97,13 @@ def kit(records: MemoryRecords, *, governor: OpenGovernor | None = None, languag
 class House:
     """Implements ``bot.core.ports.Control`` and ``bot.core.ports.Receive``. ``inbound`` is all that arrived, in order."""
 
-    def __init__(self, data_dir: Path, *, language: str = "en") -> None:
+    def __init__(self, data_dir: Path, *, language: str = "en", turns: str = "turn") -> None:
         self.lock = FolderLock(data_dir)
         self.records = MemoryRecords()
         self.governor = OpenGovernor()
         self.channel: TerminalChannel = build(Config(), kit(self.records, governor=self.governor, language=language))
         self.inbound: list[Inbound] = []
-        self._turns = itertools.count(1)
+        self._turns = (f"{turns}-{number}" for number in itertools.count(1))
         self._known: dict[tuple[Address, str], Receipt] = {}
         self._stops: dict[Address, asyncio.Event] = {}
         self._presses: dict[str, asyncio.Future[ButtonPress]] = {}
@@ -140,7 +141,7 @@ class House:
             case UserMessage(text="refuse"):
                 return Receipt(refused="Not today.")
             case UserMessage() as message:
-                turn = f"turn-{next(self._turns)}"
+                turn = next(self._turns)
                 self.records.append(message.address, turn, UserRow(message.text, message.sender, message.id))
                 self._answers.append(self._group.create_task(self._answer(turn, message)))
                 return Receipt(turn=turn)
@@ -222,7 +223,7 @@ def part_of(channel: TerminalChannel, view: View) -> Part:
 async def _process(data_dir: Path) -> None:
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
-    async with House(data_dir).open():
+    async with House(data_dir, turns=f"turn-{os.getpid()}").open():
         print("open", flush=True)
         await stop.wait()
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
 import socket
-import stat
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import aiohttp
@@ -20,12 +17,11 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
-from bot.core.errors import AlreadyRunning, ConfigError
+from bot.core.errors import ConfigError
 from bot.core.ports import AsgiApp
-from bot.web import listen
 from bot.web.health import Health
 from bot.web.metrics import Metrics
-from bot.web.server import SocketServer, WebServer
+from bot.web.server import WebServer
 from tests.fakes.clock import FakeClock
 
 
@@ -173,32 +169,3 @@ async def test_signals_stay_with_the_daemon() -> None:
     async with web_server():
         await asyncio.sleep(0.05)
         assert (signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)) == before
-
-
-@pytest.mark.parametrize("deep", [False, True], ids=["short", "longer than a socket address"])
-async def test_the_control_socket_is_for_this_account_alone(tmp_path: Path, deep: bool) -> None:
-    folder = tmp_path / ("d" * 90) / ("e" * 90) if deep else tmp_path
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / "control.sock"
-    app = Starlette(routes=[Route("/status", hello)])
-    async with SocketServer(path, app):
-        assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
-        with listen.short_path(path) as name:
-            line = aiohttp.ClientSession(connector=aiohttp.UnixConnector(name))
-            async with line as http, http.get("http://daemon/status") as answer:
-                assert await answer.text() == "hello /status"
-        with pytest.raises(AlreadyRunning):
-            await SocketServer(path, app).__aenter__()
-    assert not path.exists()
-
-
-async def test_a_dead_socket_is_replaced_and_another_file_is_not(tmp_path: Path) -> None:
-    path = tmp_path / "control.sock"
-    with socket.socket(socket.AF_UNIX) as dead:
-        dead.bind(str(path))
-    async with SocketServer(path, Starlette()):
-        assert path.is_socket()
-    path.write_text("notes")
-    with pytest.raises(ConfigError, match="is in the way"):
-        await SocketServer(path, Starlette()).__aenter__()
-    assert path.read_text() == "notes"

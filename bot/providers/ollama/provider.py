@@ -144,7 +144,7 @@ class OllamaProvider:
     def _client(self, base_url: str) -> httpx.AsyncClient:
         if base_url not in self._clients:
             key = self._config.api_key.get_secret_value()
-            with clean_environment("OLLAMA_"):
+            with clean_environment("OLLAMA_", "SSL_CERT_"):  # importing the library builds a client of its own
                 self._clients[base_url] = _transport(base_url, key, self._config.read_seconds)
         return self._clients[base_url]
 

@@ -1,0 +1,308 @@
+"""Keeping a platform equal to the view of one turn: when a call is worth it, which one comes next, what if it fails."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+from collections import Counter
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from typing import Final
+
+from bot.core.address import Address
+from bot.core.errors import (
+    ChannelError,
+    ChannelUnreachable,
+    ChatClosed,
+    FormatRefused,
+    MessageGone,
+    RateLimited,
+    TooLong,
+    Unauthorised,
+)
+from bot.core.events import TextDelta, ToolStarted, TurnEnded, TurnEvent
+from bot.core.ports import CallKind, Channel, Clock, Governor
+from bot.core.view import View
+from bot.outbox.fold import fold
+from bot.outbox.ledger import Ledger
+from bot.outbox.parts import Look, Wanted, wanted_parts
+from bot.outbox.screen import Screen
+
+log = logging.getLogger(__name__)
+
+FIRST_CHARS: Final = 30
+FIRST_SECONDS: Final = 0.9
+"""The first preview leaves at so many characters or so long after the first token: within a second, with some to spare."""
+TICK_SECONDS: Final = 5.0
+"""How often the seconds of a running tool move on; more slowly where the platform is slow or the tool takes long."""
+RETRY_SECONDS: Final = 60.0
+PATIENCE_SECONDS: Final = 86_400.0
+REFUSALS_BORNE: Final = 5
+TIMES_GONE: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """``reason`` says why the final view is not on screen: ``chat_closed``, ``unauthorised``, ``unreachable``,
+    ``too_long``, ``message_gone`` or ``refused``."""
+
+    delivered: bool
+    reason: str = ""
+
+
+DELIVERED: Final = Outcome(True)
+
+
+class Publisher:
+    """One turn on one channel. ``emit`` never waits; ``run`` returns once the final view stands or cannot stand."""
+
+    def __init__(
+        self,
+        channel: Channel,
+        governor: Governor,
+        ledger: Ledger,
+        clock: Clock,
+        address: Address,
+        turn: str,
+        language: str,
+        *,
+        jitter: Callable[[], float] = random.random,
+        patience: float = PATIENCE_SECONDS,
+    ) -> None:
+        """``jitter`` is uniform in [0, 1); ``patience``: seconds after the end of the turn in which an unreachable
+        platform is tried again."""
+        self._channel, self._governor, self._clock = channel, governor, clock
+        self._to, self._turn, self._language = address, turn, language
+        self._jitter, self._patience = jitter, patience
+        self._screen = Screen(channel, ledger, address, turn)
+        self._view = View(turn)
+        self._pending: list[TurnEvent] = []
+        self._news, self._ended = asyncio.Event(), asyncio.Event()
+        self._version = self._settled = 0
+        self._first_token_at: float | None = None
+        self._ended_at = 0.0
+        self._tool_began: dict[str, float] = {}
+        self._note = ""
+        self._plain: set[int] = set()
+        self._tight: set[int] = set()
+        self._gone: Counter[int] = Counter()
+        self._failures = self._refusals = 0
+
+    @property
+    def repeated_sends(self) -> int:
+        """Sends made again although an earlier one may have arrived."""
+        return self._screen.repeated_sends
+
+    def emit(self, event: TurnEvent) -> None:
+        """Never waits and never fails. Costs the length of the event: text is put together when it is looked at."""
+        now = self._clock.monotonic()
+        match event:
+            case TextDelta(text) if text and self._first_token_at is None:
+                self._first_token_at = now
+            case ToolStarted(call_id):
+                self._tool_began[call_id] = now
+            case TurnEnded() if not self._ended.is_set():
+                self._ended_at = now
+                self._ended.set()
+        self._pending.append(event)
+        self._version += 1
+        self._news.set()
+
+    @property
+    def view(self) -> View:
+        """The latest view: every event so far folded in."""
+        pending, self._pending = self._pending, []
+        texts: list[str] = []
+        for event in pending:
+            if isinstance(event, TextDelta):
+                texts.append(event.text)
+                continue
+            self._view = fold(self._view, TextDelta("".join(texts)), self._language)
+            self._view = fold(self._view, event, self._language)
+            texts.clear()
+        self._view = fold(self._view, TextDelta("".join(texts)), self._language)
+        return self._view
+
+    async def run(self) -> Outcome:
+        """Show the latest view whenever the governor has room, until the final one stands.
+
+        Of the errors this meets only ``StoreError`` comes out, and what is a defect of the channel.
+        """
+        await self._screen.restore()
+        while True:
+            self._news.clear()
+            if self._settled == self._version:
+                if self.view.final:
+                    return DELIVERED
+                await self._rest()
+            elif (hold := self._hold()) != 0:
+                await self._pause(hold)
+            else:
+                await self._room()
+                outcome = await self._step()
+                if outcome is not None:
+                    return outcome
+
+    async def close(self, note: str) -> None:
+        """After ``run`` was cancelled because the process ends: show the text so far with ``note`` below it.
+
+        The parts look final, but the ledger keeps them open, and the next start goes on in them. Gives up at the first
+        failure; the caller sets the time limit. Where nothing is on screen, nothing is said.
+        """
+        await self._screen.restore()
+        if not self._version or self._screen.is_empty:
+            return
+        self._note = "" if self.view.final else note
+        while (work := await self._work()) is not None:
+            if isinstance(work, Wanted) and self._screen.may_be_sent(work):
+                return
+            await self._governor.room(self._to, CallKind.FINAL)
+            try:
+                await self._do(work)
+            except ChannelError as error:
+                log.info("turn %s: the last state is not shown: %s", self._turn, type(error).__name__)
+                return
+
+    # when to call
+
+    async def _rest(self) -> None:
+        """Until something happens, or the seconds of a running tool should move on."""
+        limits = self._channel.limits
+        running = [line.call_id for line in self.view.tools if line.seconds is None]
+        began = [self._tool_began[call_id] for call_id in running if call_id in self._tool_began]
+        if not began or limits.structured or not limits.can_edit:
+            await self._pause(None)
+        elif await self._pause(max(TICK_SECONDS, 3 * limits.pace, (self._clock.monotonic() - min(began)) / 6)):
+            self._version += 1
+
+    def _hold(self) -> float | None:
+        """Seconds until the view is worth a first call; None: not before something else happens."""
+        view, limits = self.view, self._channel.limits
+        if view.final or not self._screen.is_empty or limits.structured or limits.pace == 0:
+            return 0
+        if view.tools or view.cards or view.notices or len(view.text.strip()) >= FIRST_CHARS:
+            return 0
+        if self._first_token_at is None or not view.text.strip():
+            return None
+        return max(0.0, self._first_token_at + FIRST_SECONDS - self._clock.monotonic())
+
+    async def _pause(self, seconds: float | None) -> bool:
+        """Whether ``seconds`` went by without news."""
+        if seconds is None:
+            await self._news.wait()
+        else:
+            await _first(self._news.wait(), self._clock.sleep(seconds))
+        return not self._news.is_set()
+
+    async def _room(self) -> None:
+        """The end of the turn makes a final of a preview that waits."""
+        if not self._ended.is_set():
+            await _first(self._governor.room(self._to, CallKind.PREVIEW), self._ended.wait())
+        if self._ended.is_set():
+            await self._governor.room(self._to, CallKind.FINAL)
+
+    # what to call
+
+    async def _work(self) -> Wanted | int | None:
+        """The next difference between wanted and shown: a part to show, the index of one to remove, or nothing."""
+        await self._screen.reopen(self.view.text)
+        wanted = self._wanted()
+        while wanted and wanted[0].end is not None and self._screen.stands(wanted[0]):
+            await self._screen.seal(wanted[0].part.index, wanted[0].end, self.view.text)
+            wanted = self._wanted()
+        for want in wanted:
+            if not self._screen.stands(want) and self._may_show(want):
+                return want
+        complete = wanted[-1].part.last if wanted else self.view.final
+        return self._screen.last_behind(len(self._screen.sealed) + len(wanted)) if complete else None
+
+    def _wanted(self) -> list[Wanted]:
+        now = self._clock.monotonic()
+        look = Look(
+            limits=self._channel.limits,
+            render=self._channel.render,
+            language=self._language,
+            now=self._clock.now(),
+            elapsed={call_id: now - began for call_id, began in self._tool_began.items()},
+            plain=self._plain,
+            tight=self._tight,
+            note=self._note,
+        )
+        return wanted_parts(self.view, self._screen.sealed, look)
+
+    def _may_show(self, want: Wanted) -> bool:
+        """Where nothing can be taken back, a preview only continues; a message that went twice waits for its end."""
+        if want.part.final:
+            return True
+        if not self._channel.limits.can_edit and not self._screen.continues(want):
+            return False
+        return self._gone[want.part.index] < TIMES_GONE
+
+    # calling
+
+    async def _step(self) -> Outcome | None:
+        """One call, if one is needed; an outcome if it was the last."""
+        version = self._version
+        work = await self._work()
+        if work is None:
+            self._settled = version
+            return None
+        try:
+            await self._do(work)
+        except RateLimited:
+            return None
+        except (ChatClosed, Unauthorised) as error:
+            return self._undelivered("chat_closed" if isinstance(error, ChatClosed) else "unauthorised")
+        except ChannelUnreachable:
+            return await self._unreachable()
+        except ChannelError as error:
+            return await self._refused(work if isinstance(work, int) else work.part.index, error)
+        self._failures = self._refusals = 0
+        if self._version == version and await self._work() is None:
+            self._settled = version
+        return None
+
+    async def _do(self, work: Wanted | int) -> None:
+        if isinstance(work, Wanted):
+            await self._screen.show(work, lasting=work.part.final and not self._note)
+        else:
+            await self._screen.remove(work)
+
+    def _undelivered(self, reason: str) -> Outcome:
+        log.warning("turn %s cannot be shown in %s: %s", self._turn, self._to, reason)
+        return Outcome(False, reason)
+
+    async def _unreachable(self) -> Outcome | None:
+        if self._ended.is_set() and self._clock.monotonic() - self._ended_at >= self._patience:
+            return self._undelivered("unreachable")
+        self._failures += 1
+        await self._clock.sleep(min(RETRY_SECONDS, 2.0 ** (self._failures - 1)) * (0.5 + self._jitter()))
+        return None
+
+    async def _refused(self, index: int, error: ChannelError) -> Outcome | None:
+        """Each kind of refusal has one other way to go; beyond that a few tries, and an end."""
+        self._refusals += 1
+        match error:
+            case FormatRefused() if index not in self._plain:
+                self._plain.add(index)
+            case TooLong() if index not in self._tight:
+                self._tight.add(index)
+            case TooLong():
+                return self._undelivered("too_long")
+            case MessageGone():
+                await self._screen.forget(index)
+                self._gone[index] += 1
+                return self._undelivered("message_gone") if self._gone[index] > TIMES_GONE else None
+            case _:
+                return self._undelivered("refused") if self._refusals >= REFUSALS_BORNE else None
+        return None
+
+
+async def _first(*waits: Coroutine[None, None, object]) -> None:
+    """Until one of ``waits`` is over; the others are cancelled."""
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(wait) for wait in waits]
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in tasks:
+            task.cancel()

@@ -1,0 +1,147 @@
+"""What the platform shows of one turn, and the ledger that remembers it over a restart."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Final
+
+from bot.core.address import Address
+from bot.core.errors import ChannelError, ChannelUnreachable, MessageGone
+from bot.core.ports import Channel
+from bot.core.view import Ref
+from bot.outbox.ledger import Ledger
+from bot.outbox.parts import Wanted
+
+RECORD_SECONDS: Final = 2.0
+"""How long a cancelled turn may take to remember what the platform has just accepted."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """``digest`` and ``markdown`` are what the platform last accepted; "" where that is not known."""
+
+    ref: Ref
+    digest: str = ""
+    markdown: str = ""
+
+
+class Screen:
+    """The parts of one turn on one channel. Every method that calls the platform raises its ``ChannelError``."""
+
+    def __init__(self, channel: Channel, ledger: Ledger, to: Address, turn: str) -> None:
+        self._channel, self._ledger, self._to, self._turn = channel, ledger, to, turn
+        self._sealed: list[tuple[int, Ref | None]] = []
+        self._sealed_text = ""
+        self._shown: dict[int, _Shown] = {}
+        self._maybe_sent: set[int] = set()
+        self._restored = False
+        self.repeated_sends = 0
+
+    @property
+    def sealed(self) -> list[int]:
+        """The offsets at which the sealed parts end."""
+        return [end for end, _ in self._sealed]
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self._shown or self._sealed)
+
+    async def restore(self) -> None:
+        """Take over what an earlier process left, once. A part that was perhaps sent is sent again: nobody can know."""
+        if self._restored:
+            return
+        for record in await self._ledger.load(self._turn):
+            if record.end is not None:
+                self._sealed.append((record.end, record.ref))
+            elif record.ref is not None:
+                self._shown[record.index] = _Shown(record.ref, record.accepted_hash)
+            else:
+                self._maybe_sent.add(record.index)
+        self._restored = True
+
+    def stands(self, want: Wanted) -> bool:
+        """Whether the platform last accepted exactly this."""
+        shown = self._shown.get(want.part.index)
+        return shown is not None and shown.digest == self._digest(want)
+
+    def continues(self, want: Wanted) -> bool:
+        """Whether this only adds to what is shown, for platforms that take nothing back."""
+        shown = self._shown.get(want.part.index)
+        return shown is None or want.part.markdown.startswith(shown.markdown)
+
+    def may_be_sent(self, want: Wanted) -> bool:
+        """Whether an earlier attempt at sending this part may have arrived."""
+        return want.part.index in self._maybe_sent
+
+    def last_behind(self, index: int) -> int | None:
+        """The last shown part from ``index`` on."""
+        return max((shown for shown in self._shown if shown >= index), default=None)
+
+    async def show(self, want: Wanted, *, lasting: bool) -> None:
+        """Send or edit. What stood before still stands if the platform refused, and is unknown if it was silent.
+
+        ``lasting``: nothing will change the part again, so the ledger remembers what it shows.
+        """
+        part, index, digest = want.part, want.part.index, self._digest(want)
+        before = self._shown.get(index)
+        if before is None:
+            self.repeated_sends += index in self._maybe_sent
+            await self._ledger.intend(self._turn, index, part.start, digest)
+            self._maybe_sent.add(index)
+        else:
+            self._shown[index] = _Shown(before.ref, "", before.markdown)
+        try:
+            ref = await self._channel.show(self._to, before.ref if before else None, part)
+        except ChannelError as error:
+            if not (isinstance(error, ChannelUnreachable) and error.maybe_done):
+                self._maybe_sent.discard(index)
+                if before is not None:
+                    self._shown[index] = before
+            raise
+        self._shown[index] = _Shown(ref, digest, part.markdown)
+        self._maybe_sent.discard(index)
+        if lasting or before is None or ref != before.ref:
+            await self._record(index, ref, digest if lasting else "")
+
+    async def remove(self, index: int) -> None:
+        try:
+            await self._channel.remove(self._to, self._shown[index].ref)
+        except MessageGone:
+            pass
+        await self.forget(index)
+
+    async def forget(self, index: int) -> None:
+        """The message is no longer there."""
+        await self._ledger.drop(self._turn, index)
+        self._shown.pop(index, None)
+
+    async def seal(self, index: int, end: int, text: str) -> None:
+        """The part holds ``text`` up to ``end`` for good."""
+        await self._ledger.seal(self._turn, index, end)
+        self._sealed.append((end, self._shown.pop(index).ref))
+        self._sealed_text = text[:end]
+
+    async def reopen(self, text: str) -> None:
+        """Sealed text stands, unless the Brain took it back in the very moment in which it was sealed."""
+        while self._sealed_text and not text.startswith(self._sealed_text):
+            _, ref = self._sealed.pop()
+            index = len(self._sealed)
+            start = self._sealed[-1][0] if self._sealed else 0
+            await self._ledger.drop(self._turn, index)
+            if ref is not None:
+                self._shown[index] = _Shown(ref)
+                await self._ledger.intend(self._turn, index, start, "")
+                await self._record(index, ref, "")
+            self._sealed_text = self._sealed_text[:start]
+
+    def _digest(self, want: Wanted) -> str:
+        return want.digest(structured=self._channel.limits.structured)
+
+    async def _record(self, index: int, ref: Ref, digest: str) -> None:
+        try:
+            await self._ledger.record(self._turn, index, ref, digest)
+        except asyncio.CancelledError:
+            async with asyncio.timeout(RECORD_SECONDS):
+                await self._ledger.record(self._turn, index, ref, digest)
+            raise

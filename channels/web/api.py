@@ -1,0 +1,166 @@
+"""The page's and scripts' JSON endpoints: messages, approvals, chats, history, sign-in."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final
+from urllib.parse import quote
+
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+from starlette.routing import Route
+
+from bot.core.errors import StoreError
+from channels.web.bodies import json_answer, json_body, language_of
+from channels.web.desk import API_PREFIX, Desk, Refused
+from channels.web.events import numbered
+from channels.web.gate import Gate, Verdict
+from channels.web.screen import encoded
+from channels.web.story import past
+from channels.web.stream import EventStream, Following, Seats, cursor_of
+from channels.web.words import phrase
+
+CHATS: Final = 200
+HISTORY_ROWS: Final = 200
+MOST_HISTORY_ROWS: Final = 5000
+
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+class Api:
+    """``routes`` is all of it."""
+
+    def __init__(self, desk: Desk, gate: Gate, seats: Seats) -> None:
+        self._desk, self._gate, self._seats = desk, gate, seats
+
+    @property
+    def routes(self) -> list[Route]:
+        return [
+            Route("/v1/events", self.guarded(self._events), methods=["GET"]),
+            Route("/v1/messages", self.guarded(self._messages), methods=["POST"]),
+            Route("/v1/stop", self.guarded(self._stop), methods=["POST"]),
+            Route("/v1/approvals/{id}", self.guarded(self._approvals), methods=["POST"]),
+            Route("/v1/chats", self.guarded(self._chats), methods=["GET"]),
+            Route("/v1/history", self.guarded(self._history), methods=["GET"]),
+            Route("/v1/about", self.guarded(self._about), methods=["GET"]),
+            Route("/v1/files/{turn}/{index:int}", self.guarded(self._file), methods=["GET"]),
+            Route("/v1/session", self.guarded(self._session), methods=["GET"]),
+            Route("/v1/session", self.answered(self._sign_in), methods=["POST"]),
+        ]
+
+    def language(self, request: Request) -> str:
+        return language_of(request, self._desk.kit.language)
+
+    def guarded(self, handler: Handler) -> Handler:
+        """``handler`` behind the gate."""
+        inner = self.answered(handler)
+
+        async def endpoint(request: Request) -> Response:
+            verdict = self._gate.judge(request)
+            if verdict is not Verdict.OPEN:
+                headers = {"www-authenticate": "Bearer"} if verdict.status == 401 else {}
+                return json_answer({"error": phrase(verdict.word, self.language(request))}, verdict.status, headers)
+            return await inner(request)
+
+        return endpoint
+
+    def answered(self, handler: Handler) -> Handler:
+        """``handler`` with its refusals, and the store's failures, as sentences."""
+
+        async def endpoint(request: Request) -> Response:
+            try:
+                return await handler(request)
+            except Refused as refused:
+                return json_answer({"error": refused.sentence(self.language(request))}, refused.status)
+            except StoreError:
+                return json_answer({"error": phrase("not_stored", self.language(request))}, 503)
+
+        return endpoint
+
+    async def _events(self, request: Request) -> Response:
+        address = self._desk.address(request.query_params.get("chat"))
+        page = request.query_params.get("page") == "1"
+        following = Following(self._desk.kit, self._desk.hub, address, cursor_of(request), page=page)
+        return EventStream(following, self._seats, request)
+
+    async def _messages(self, request: Request) -> Response:
+        body = await json_body(request)
+        receipt = await self._desk.say(body.get("chat"), body.get("text"), body.get("id"), self.language(request))
+        if receipt.refused:
+            return json_answer({"error": receipt.refused}, 403)
+        return json_answer({"turn": receipt.turn}, 202)
+
+    async def _stop(self, request: Request) -> Response:
+        body = await json_body(request)
+        await self._desk.stop(self._desk.address(body.get("chat")), self.language(request))
+        return json_answer({}, 202)
+
+    async def _approvals(self, request: Request) -> Response:
+        body = await json_body(request)
+        receipt, notice = await self._desk.press(
+            request.path_params["id"], body.get("decision"), body.get("chat"), self.language(request)
+        )
+        if receipt.refused:
+            return json_answer({"error": receipt.refused}, 403)
+        return json_answer({"notice": notice}, 200 if notice else 202)
+
+    async def _chats(self, request: Request) -> Response:
+        kit = self._desk.kit
+        live = self._desk.hub.live_chats()
+        chats = [
+            {
+                "id": summary.address.chat,
+                "title": summary.title,
+                "last_at": summary.last_at,
+                "live": summary.address.chat in live,
+            }
+            for summary in await kit.archive.chats(kit.name, kit.account, CHATS)
+            if not summary.address.chat.startswith(API_PREFIX)
+        ]
+        return json_answer({"chats": chats})
+
+    async def _history(self, request: Request) -> Response:
+        kit = self._desk.kit
+        address = self._desk.address(request.query_params.get("chat"))
+        wanted = request.query_params.get("rows", "")
+        rows = min(int(wanted), MOST_HISTORY_ROWS) if wanted.isascii() and wanted.isdigit() else HISTORY_ROWS
+        log = self._desk.hub.log(address.chat)
+        story = await past(kit.archive, address, log, kit.clock, max(1, rows))
+        for screen in story.screens:
+            if screen.live:
+                log.adopt(screen)
+        pieces = [numbered(0, type_, fields).body for screen in story.screens for type_, fields in screen.snapshot()]
+        rest = {"seq": log.tip, "more": story.more and rows < MOST_HISTORY_ROWS, "about": about(kit.about())}
+        raw = b'{"frames":[' + b",".join(pieces) + b"]," + encoded(rest)[1:]
+        return Response(raw, headers={"cache-control": "no-store"}, media_type="application/json")
+
+    async def _about(self, request: Request) -> Response:
+        return json_answer(about(self._desk.kit.about()))
+
+    async def _file(self, request: Request) -> Response:
+        file = self._desk.hub.file(request.path_params["turn"], request.path_params["index"])
+        if file is None or not os.path.isfile(file.path):
+            raise Refused(404, "no_file")
+        headers = {
+            "content-disposition": f"attachment; filename*=UTF-8''{quote(file.name, safe='')}",
+            "cache-control": "no-store",
+        }
+        return FileResponse(file.path, media_type="application/octet-stream", headers=headers)
+
+    async def _session(self, request: Request) -> Response:
+        return Response(status_code=204, headers={"cache-control": "no-store"})
+
+    async def _sign_in(self, request: Request) -> Response:
+        """The token, once, for a cookie. It needs no gate: whoever has the token may come in."""
+        body = await json_body(request, 4096)
+        token = body.get("token")
+        if not isinstance(token, str) or not self._gate.takes(token.strip()):
+            raise Refused(401, "token_wrong")
+        cookie = self._gate.cookie(request)
+        return Response(status_code=204, headers={"set-cookie": cookie, "cache-control": "no-store"})
+
+
+def about(told: Mapping[str, Any]) -> dict[str, Any]:
+    """What the page may know of the daemon: its name, its version, its model, its commands, and what is wrong."""
+    return {key: told[key] for key in ("name", "version", "model", "commands", "trouble") if key in told}

@@ -1,0 +1,207 @@
+"""The doctor: every line says what is and what to do."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+
+from bot.config.awaited import Ollama
+from bot.config.doctor import Finding, as_json, check, failed, refused
+from bot.config.loaded import Config, Entry
+from bot.config.reach import reach
+from bot.core.errors import ConfigError
+from bot.net.http import Transport
+
+from .conftest import Load
+
+
+async def lines(config: Config, level: str = "") -> list[str]:
+    return [f"{one.area}: {one.line}" for one in await check(config) if level in ("", one.level)]
+
+
+async def advice(config: Config, words: str) -> str:
+    (finding,) = [one for one in await check(config) if words in one.line]
+    assert finding.level != "ok"
+    assert finding.advice
+    return finding.advice
+
+
+async def test_a_sound_config_without_keys_has_no_failure_and_names_the_missing_keys(read: Load) -> None:
+    config = read("channels: {terminal: {}}\nsoul: SOUL.md\n")
+    findings = await check(config)
+    told = [one for one in findings if one.level == "fail" and "no channel is on" not in one.line]
+    assert told == []
+    assert "ANTHROPIC_API_KEY in .env" in await advice(config, "models of anthropic are skipped")
+    assert any(
+        'memory is distilled after turns and at "0 3 * * *"; quiet hours 22:00-07:00' in one.line for one in findings
+    )
+
+
+async def test_b232_who_may_talk_is_told_for_every_channel_that_is_on(read: Load) -> None:
+    config = read("channels: {telegram: {token: '1:a', access: {owners: [7], users: '*', pairing: false}}}")
+    entry = config.channels["telegram"]
+    switched_on = _with_channel(config, Entry(entry.name, entry.kind, entry.config, "channels.telegram"))
+    assert "channels: telegram is on (owners 7; users anyone; groups nobody; pairing off)" in await lines(switched_on)
+    config = read("channels: {telegram: {token: '1:a', access: {pairing: false}}}")
+    entry = config.channels["telegram"]
+    switched_on = _with_channel(config, Entry(entry.name, entry.kind, entry.config, "channels.telegram"))
+    (finding,) = [one for one in await check(switched_on) if one.line.startswith("telegram is on")]
+    assert "nobody may talk to it" in finding.advice
+
+
+def _with_channel(config: Config, entry: Entry) -> Config:
+    from dataclasses import replace
+
+    return replace(config, channels={**config.channels, entry.name: entry})
+
+
+async def test_a_channel_with_its_token_that_cannot_run_is_a_warning_and_one_without_is_none(read: Load) -> None:
+    config = read("channels: {telegram: {token: '1:a'}, discord: {token: ''}}")
+    entry = config.channels["telegram"]
+    unbuilt = _with_channel(
+        config, Entry(entry.name, entry.kind, entry.config, "", "It is not built into this version.")
+    )
+    assert "channels: telegram is off. It is not built into this version." in await lines(unbuilt, "warn")
+    assert "channels: discord is off. It has no token." in await lines(unbuilt, "ok")
+
+
+async def test_nothing_to_talk_through_is_a_failure(read: Load) -> None:
+    assert "channels: no channel is on" in await lines(read("channels: {web: off}"), "fail")
+
+
+async def test_a_temperature_that_a_vendor_refuses_is_told(read: Load) -> None:
+    config = read("brain: {llm: {default: {provider: anthropic, model: x, temperature: 0.3}}}")
+    assert "remove it" in await advice(config, "brain.llm.default.temperature is dropped: anthropic refuses it")
+
+
+async def test_words_that_stand_for_a_secret_are_a_failure(read: Load) -> None:
+    config = read("providers: {openai: {api_key: changeme}}\n")
+    assert any("providers.openai.api_key holds a word" in line for line in await lines(config, "fail"))
+
+
+async def test_secrets_in_files_that_others_may_read_are_told_without_the_secret(read: Load, tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("OPENAI_API_KEY=sk-hidden-value\n")
+    config = read("providers: {anthropic: {api_key: sk-written-here}}\n")
+    for name in (".env", "config.yaml"):
+        (tmp_path / name).chmod(0o644)
+    findings = await check(config)
+    assert {one.advice for one in findings if "holds a secret" in one.line} == {
+        f"chmod 600 {tmp_path / '.env'}",
+        f"chmod 600 {tmp_path / 'config.yaml'}",
+    }
+    assert not any("hidden" in str(one) or "written-here" in str(one) for one in findings)
+    for name in (".env", "config.yaml"):
+        (tmp_path / name).chmod(0o600)
+    assert not any("holds a secret" in line for line in await lines(config))
+
+
+async def test_b285_rules_that_allow_anything_or_are_never_reached_are_told(read: Load) -> None:
+    config = read('tools: {approve: {"web_*": allow, "*": allow, "memory_*": deny}}')
+    assert "write ask" in await advice(config, '"*": allow lets a model run any program')
+    assert "narrower pattern first" in await advice(config, '"memory_*" is never reached, because "*" stands above it')
+    assert not any("approve" in line for line in await lines(read("name: x")))
+
+
+async def test_hooks_jobs_programs_and_folders_are_looked_at(read: Load, tmp_path: Path) -> None:
+    config = read(
+        """\
+        hooks: [{event: Stop, command: [no-such-program-here]}, {event: Stop, command: [sh], trusted: true}]
+        tools: {mcp: {box: {command: [./tool]}}, shell: {sandbox: none}}
+        memory: {knowledge: [notes]}
+        schedule: {jobs: [{name: a, when: "0 8 * * *", to: "slack:main:1:", prompt: x}]}
+        """
+    )
+    assert "trusted: true" in await advice(config, "hooks[0] does not run")
+    assert await advice(config, "hooks[0]: the program no-such-program-here is not found")
+    assert await advice(config, "tools.mcp.box: the program ./tool is not found")
+    assert await advice(config, f"knowledge: {tmp_path / 'notes'} does not exist")
+    assert await advice(config, 'the job "a" writes to slack, which is off')
+    assert await advice(config, "tools.shell.sandbox: none")
+    (tmp_path / "tool").write_text("#!/bin/sh\n")
+    (tmp_path / "tool").chmod(0o755)
+    assert not any("hooks[1]" in line or "tools.mcp" in line for line in await lines(config))
+
+
+async def test_other_rooms_add_their_checks_and_the_json_form_says_all(read: Load) -> None:
+    def store(config: Config) -> Iterable[Finding]:
+        yield Finding("fail", "store", f"{config.data_dir.name} is damaged", "restore a backup")
+
+    findings = await check(read("name: x"), [store])
+    assert failed(findings)
+    body = json.loads(as_json(findings))
+    assert body["ok"] is False
+    assert body["findings"][-1] == {
+        "level": "fail",
+        "area": "store",
+        "line": "data is damaged",
+        "advice": "restore a backup",
+    }
+    assert str(findings[-1]) == "FAIL  store: data is damaged\n      -> restore a backup"
+
+
+def test_a_config_that_cannot_be_read_is_a_list_of_failures() -> None:
+    (finding,) = refused(ConfigError("unknown key", file="config.yaml", line=3, key="a"))
+    assert (finding.level, finding.line) == ("fail", "config.yaml:3: a: unknown key")
+
+
+@pytest.fixture
+async def server() -> str:  # type: ignore[misc]
+    """A server that answers 404 to everything, as vendors do at the top of their address."""
+    runner = web.AppRunner(web.Application())
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    port = runner.addresses[0][1]
+    yield f"http://127.0.0.1:{port}"  # type: ignore[misc]
+    await runner.cleanup()
+
+
+def _only_provider(config: Config, url: str) -> Config:
+    from dataclasses import replace
+
+    entry = Entry("ollama", "ollama", Ollama(base_url=url), "bot.config.awaited")
+    return replace(config, channels={}, providers={"ollama": entry})
+
+
+async def test_online_any_answer_of_an_address_counts_and_silence_is_a_failure(read: Load, server: str) -> None:
+    transport = Transport()
+    try:
+        config = read("name: x")
+        (finding,) = await reach(_only_provider(config, server), transport)
+        assert (finding.level, finding.area) == ("ok", "providers")
+        assert finding.line == f"ollama: {server.removeprefix('http://')} answers"
+        (finding,) = await reach(_only_provider(config, "http://127.0.0.1:9"), transport)
+        assert (finding.level, finding.line) == ("fail", "ollama: 127.0.0.1 cannot be reached.")
+        assert finding.advice
+    finally:
+        await transport.aclose()
+
+
+async def test_online_a_module_with_a_probe_proves_its_secret_itself(
+    read: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from dataclasses import replace
+
+    (tmp_path / "probing_channel.py").write_text(
+        "from bot.core.errors import Unauthorised\n"
+        "async def probe(config):\n"
+        "    if config.base_url.endswith('bad'):\n"
+        "        raise Unauthorised('The token is not accepted.')\n"
+        "    return 'it is @mybot'\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    transport = Transport()
+    for url, level, words in (
+        ("http://good", "ok", "it is @mybot"),
+        ("http://bad", "fail", "The token is not accepted."),
+    ):
+        entry = Entry("bird", "bird", Ollama(base_url=url), "probing_channel")
+        config = replace(read("name: x"), channels={"bird": entry}, providers={})
+        assert await reach(config, transport) == [
+            Finding(level, "channels", f"bird: {words}", "" if level == "ok" else "check its token or key")  # type: ignore[arg-type]
+        ]
+    await transport.aclose()

@@ -1,0 +1,171 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.brain.approvals import Approvals
+from bot.brain.calls import Bench
+from bot.brain.loop import Brain, TurnLimits
+from bot.brain.policy import Policy
+from bot.brain.prompt import Persona
+from bot.brain.turn import Turn
+from bot.core.address import Address, Sender
+from bot.core.inbound import ButtonPress, Receipt, UserMessage
+from bot.core.model import ModelRef
+from bot.core.stop import StopReason
+from bot.core.view import Limits
+from bot.inbox.access import Access
+from bot.inbox.admission import Admission
+from bot.inbox.commands import Commands
+from bot.inbox.gate import Gate
+from bot.inbox.lanes import Lanes, WhenBusy
+from bot.inbox.receiving import Inbox
+from bot.inbox.turns import TurnRunner
+from bot.outbox.governor import BucketGovernor
+from bot.outbox.publisher import Publisher
+from bot.store.store import Store
+from bot.time.clock import SystemClock
+from bot.tools.registry import find_tools
+from tests.fakes.channel import FakeChannel
+from tests.fakes.provider import FakeProvider
+
+HERE = Address("fake", "main", "1")
+OWNER = Sender("fake", "7", "Ann")
+
+
+@dataclass
+class House:
+    """The inner house over one data folder: real store, inbox, Brain and outbox, a scripted vendor, a fake platform."""
+
+    store: Store
+    provider: FakeProvider
+    channel: FakeChannel
+    inbox: Inbox
+    lanes: Lanes
+    workspace: Path
+    ended: list[StopReason]
+    trouble: list[str]
+    group: asyncio.TaskGroup
+
+    async def say(self, text: str, number: int = 1, sender: Sender = OWNER, address: Address = HERE) -> Receipt:
+        return await self.inbox.receive(UserMessage(str(number), address, sender, text, 1.0))
+
+    async def press(self, verb: str, number: int = 1, sender: Sender = OWNER) -> str:
+        """Press the button of the newest message that has one with this verb, and return what the presser is told."""
+        payload = await self.button(verb)
+        await self.inbox.receive(ButtonPress(f"p{number}", HERE, sender, payload, 1.0))
+        return self.channel.answers[-1][1]
+
+    async def button(self, verb: str) -> str:
+        async with asyncio.timeout(5):
+            while True:
+                for shown in reversed(list(self.channel.messages.values())):
+                    for button in shown.part.buttons:
+                        if button.payload.endswith(f":{verb}"):
+                            return button.payload
+                await asyncio.sleep(0.005)
+
+    async def idle(self) -> None:
+        async with asyncio.timeout(10):
+            while self.lanes.live_lanes:
+                await asyncio.sleep(0.002)
+
+    @property
+    def shown(self) -> list[str]:
+        return [message.text for message in self.channel.messages.values()]
+
+    async def outcomes(self) -> dict[str, str | None]:
+        return await self.store.database.read(
+            lambda db: dict(db.execute("SELECT platform_id, outcome FROM inbox").fetchall())
+        )
+
+
+OpenHouse = Callable[..., AbstractAsyncContextManager[House]]
+
+
+@pytest.fixture
+def open_house(tmp_path: Path) -> OpenHouse:
+    @asynccontextmanager
+    async def opened(
+        *scripts: Any, when_busy: WhenBusy = "steer", channel: FakeChannel | None = None, die: bool = False
+    ) -> AsyncIterator[House]:
+        """With ``die`` the house falls when the block is left, as at the end of the process, instead of emptying."""
+        clock = SystemClock()
+        channel = channel or FakeChannel(clock, Limits(4096, "utf16"), strict=False)
+        governor = BucketGovernor(clock)
+        channel.governor = governor
+        provider = FakeProvider(*scripts)
+        gate = Gate({"fake": Access(owners=("7",), users=("8",))})
+        async with Store.open(tmp_path / "data") as store:
+            approvals = Approvals(store.approvals, clock, gate.is_owner, 30)
+            brain = Brain(
+                provider=provider,
+                chain=lambda turn: [ModelRef("a", "big")],
+                persona=lambda: Persona("You are a test.", "small"),
+                bench=Bench(find_tools(), tmp_path / "workspace", "UTC"),
+                policy=Policy({"*": "ask"}),
+                approvals=approvals,
+                store=store,
+                clock=clock,
+                limits=TurnLimits(),
+            )
+
+            def publisher(turn: Turn) -> Publisher:
+                return Publisher(channel, governor, store.parts, clock, turn.address, turn.id, turn.language)
+
+            about = {
+                "name": "Bower",
+                "version": "1",
+                "uptime_seconds": 60,
+                "channels": {},
+                "chain": ["a/big"],
+                "model": {},
+            }
+            ended: list[StopReason] = []
+            trouble: list[str] = []
+            lanes: Lanes
+
+            async def stop(turn: Turn) -> bool:
+                return bool(lanes.stop(turn.address, lambda other: other.id != turn.id))
+
+            runner = TurnRunner(
+                brain=brain,
+                commands=Commands(store.usage, lambda: about, stop),
+                publisher=publisher,
+                store=store,
+                clock=clock,
+                ended=lambda turn, reason: ended.append(reason),
+                trouble=trouble.append,
+            )
+            async with asyncio.TaskGroup() as group:
+                lanes = Lanes(
+                    group=group,
+                    run=runner,
+                    turn_of=lambda row, message: Turn(row.turn, message, "en"),
+                    transcript=store.transcript,
+                    clock=clock,
+                    admission=Admission(),
+                    when_busy=when_busy,
+                )
+                inbox = Inbox(
+                    gate=gate,
+                    rows=store.inbox,
+                    lanes=lanes,
+                    approvals=approvals,
+                    answer=channel.answer,
+                    clock=clock,
+                    language="en",
+                )
+                house = House(store, provider, channel, inbox, lanes, tmp_path / "workspace", ended, trouble, group)
+                yield house
+                if die:
+                    lanes.cancel()
+                await house.idle()
+
+    return opened

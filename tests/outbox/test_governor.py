@@ -1,0 +1,249 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from bot.core.address import Address
+from bot.core.errors import RateLimited
+from bot.core.ports import CallKind
+from bot.outbox.governor import BucketGovernor, Rates
+from tests.fakes.clock import FakeClock
+
+
+def chat(number: int | str, thread: str = "") -> Address:
+    return Address("fake", "main", str(number), thread)
+
+
+class Traffic:
+    """Calls through one governor; ``let_in`` has the moment, the chat and the kind of each."""
+
+    def __init__(self, rates: Rates) -> None:
+        self.clock = FakeClock()
+        self.governor = BucketGovernor(self.clock, {"fake": rates})
+        self.let_in: list[tuple[float, Address, CallKind]] = []
+
+    async def call(self, to: Address, kind: CallKind, error: RateLimited | None = None) -> None:
+        try:
+            async with self.governor.call(to, kind):
+                self.let_in.append((round(self.clock.monotonic(), 2), to, kind))
+                if error:
+                    raise error
+        except RateLimited as raised:
+            assert raised is error
+
+    async def play(self, *steps: Callable[[], Awaitable[None]], seconds: float = 3600.0) -> None:
+        async with asyncio.TaskGroup() as group:
+            for step in steps:
+                group.create_task(_run(step))
+                await asyncio.sleep(0)
+            await self.clock.advance(seconds)
+
+    def times(self, to: Address | None = None) -> list[float]:
+        return [at for at, where, _ in self.let_in if to in (None, where)]
+
+
+async def _run(step: Callable[[], Awaitable[None]]) -> None:
+    await step()
+
+
+async def test_calls_in_one_chat_keep_their_distance_and_other_chats_do_not_wait() -> None:
+    traffic = Traffic(Rates(chat_interval=1.5))
+    await traffic.play(
+        *(lambda: traffic.call(chat(1), CallKind.PREVIEW) for _ in range(4)),
+        lambda: traffic.call(chat(2), CallKind.FINAL),
+    )
+    assert traffic.times(chat(1)) == [0, 1.5, 3.0, 4.5]
+    assert traffic.times(chat(2)) == [0]
+
+
+async def test_threads_share_the_budget_of_their_chat() -> None:
+    traffic = Traffic(Rates(chat_interval=1.0))
+    await traffic.play(*(lambda t=t: traffic.call(chat(1, t), CallKind.FINAL) for t in "abc"))  # type: ignore[misc]
+    assert traffic.times() == [0, 1, 2]
+
+
+async def test_dearer_calls_go_first_and_within_a_kind_the_older() -> None:
+    traffic = Traffic(Rates(chat_interval=1.0))
+    kinds = [CallKind.PREVIEW, CallKind.TYPING, CallKind.PREVIEW, CallKind.FINAL, CallKind.TYPING, CallKind.FINAL]
+    await traffic.play(*(lambda k=k: traffic.call(chat(1), k) for k in kinds))  # type: ignore[misc]
+    assert [kind for _, _, kind in traffic.let_in] == [
+        CallKind.PREVIEW,
+        CallKind.FINAL,
+        CallKind.FINAL,
+        CallKind.PREVIEW,
+        CallKind.TYPING,
+        CallKind.TYPING,
+    ]
+
+
+async def test_a_buttons_answer_never_waits_behind_messages() -> None:
+    traffic = Traffic(Rates(chat_interval=5.0))
+    await traffic.play(
+        *(lambda: traffic.call(chat(1), CallKind.PREVIEW) for _ in range(5)),
+        lambda: traffic.call(chat(1), CallKind.ANSWER),
+    )
+    assert (0, chat(1), CallKind.ANSWER) in traffic.let_in
+
+
+async def test_the_account_lets_finals_of_any_chat_pass_previews_of_all() -> None:
+    traffic = Traffic(Rates(chat_interval=1.0, account_per_second=5))
+    previews = [lambda n=n: traffic.call(chat(n), CallKind.PREVIEW) for n in range(40)]  # type: ignore[misc]
+    finals = [lambda n=n: traffic.call(chat(100 + n), CallKind.FINAL) for n in range(5)]  # type: ignore[misc]
+    await traffic.play(*previews, *finals)
+    assert [at for at, _, kind in traffic.let_in if kind is CallKind.FINAL] == [1.0] * 5
+    assert len(traffic.let_in) == 45
+    for second in range(9):
+        assert sum(second <= at < second + 1 for at in traffic.times()) == 5
+
+
+async def test_no_chat_starves_another() -> None:
+    """Every chat wants more than there is; each gets its share, in turn."""
+    traffic = Traffic(Rates(account_per_second=4))
+
+    async def greedy(number: int) -> None:
+        for _ in range(20):
+            await traffic.call(chat(number), CallKind.PREVIEW)
+
+    await traffic.play(*(lambda n=n: greedy(n) for n in range(8)), seconds=20)  # type: ignore[misc]
+    shares = [len(traffic.times(chat(number))) for number in range(8)]
+    assert max(shares) - min(shares) <= 1
+    await traffic.clock.advance(1000)
+
+
+async def test_a_group_gets_its_calls_a_minute_spread_over_it() -> None:
+    rates = Rates(chat_interval=1.0, group_per_minute=20, is_group=lambda to: to.chat.startswith("-"))
+    traffic = Traffic(rates)
+
+    async def previews() -> None:
+        for _ in range(60):
+            await traffic.call(chat("-1"), CallKind.PREVIEW)
+
+    await traffic.play(previews, seconds=150)
+    times = traffic.times()
+    assert all(later - earlier >= 3.09 for earlier, later in zip(times, times[1:], strict=False))
+    assert all(sum(start <= at < start + 60 for at in times) <= 20 for start in times)
+    await traffic.play(lambda: traffic.call(chat("-1"), CallKind.FINAL), seconds=3.2)
+    assert traffic.let_in[-1][2] is CallKind.FINAL
+    await traffic.clock.advance(1000)
+
+
+async def test_a_final_in_a_group_does_not_wait_for_the_preview_rhythm() -> None:
+    traffic = Traffic(Rates(chat_interval=1.0, group_per_minute=20, is_group=lambda to: True))
+    await traffic.play(
+        lambda: traffic.call(chat(1), CallKind.PREVIEW),
+        lambda: traffic.call(chat(1), CallKind.PREVIEW),
+        lambda: traffic.call(chat(1), CallKind.FINAL),
+    )
+    assert [(at, kind) for at, _, kind in traffic.let_in] == [
+        (0, CallKind.PREVIEW),
+        (1.0, CallKind.FINAL),
+        (4.1, CallKind.PREVIEW),
+    ]
+
+
+async def test_typing_does_not_hold_up_the_text() -> None:
+    traffic = Traffic(Rates(chat_interval=3.0))
+    await traffic.play(lambda: traffic.call(chat(1), CallKind.TYPING), lambda: traffic.call(chat(1), CallKind.PREVIEW))
+    assert traffic.times() == [0, 0]
+
+
+@pytest.mark.parametrize("seconds", [1.0, 8.0, 35.0, 238.0])
+async def test_a_flood_wait_is_kept_in_full_and_silences_that_chat_alone(seconds: float) -> None:
+    traffic = Traffic(Rates(chat_interval=1.0))
+    await traffic.play(
+        lambda: traffic.call(chat(1), CallKind.PREVIEW, RateLimited("slow down", seconds)),
+        lambda: traffic.call(chat(1), CallKind.FINAL),
+        lambda: traffic.call(chat(2), CallKind.PREVIEW),
+        lambda: traffic.call(chat(1), CallKind.ANSWER),
+    )
+    assert traffic.times(chat(1)) == [0, 0, seconds]
+    assert traffic.times(chat(2)) == [0]
+
+
+async def test_a_wait_for_the_whole_account_silences_every_chat_and_answers_too() -> None:
+    traffic = Traffic(Rates())
+    await traffic.play(
+        lambda: traffic.call(chat(1), CallKind.FINAL, RateLimited("slow down", 12, everywhere=True)),
+        lambda: traffic.call(chat(2), CallKind.FINAL),
+        lambda: traffic.call(chat(3), CallKind.ANSWER),
+    )
+    assert traffic.times() == [0, 12, 12]
+    other = Address("other", "main", "1")
+    await traffic.play(lambda: traffic.call(other, CallKind.FINAL), seconds=0)
+    assert traffic.let_in[-1][1] == other
+
+
+async def test_a_refused_answer_silences_answers_as_well() -> None:
+    traffic = Traffic(Rates())
+    await traffic.play(
+        lambda: traffic.call(chat(1), CallKind.ANSWER, RateLimited("slow down", 4)),
+        lambda: traffic.call(chat(1), CallKind.ANSWER),
+        lambda: traffic.call(chat(1), CallKind.FINAL),
+    )
+    assert traffic.times() == [0, 4, 4]
+
+
+async def test_a_shorter_wait_does_not_shorten_a_longer_one() -> None:
+    traffic = Traffic(Rates())
+
+    async def refused_twice() -> None:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(traffic.call(chat(1), CallKind.FINAL, RateLimited("", 30)))
+            group.create_task(traffic.call(chat(1), CallKind.PREVIEW, RateLimited("", 2)))
+
+    await traffic.play(refused_twice, lambda: traffic.call(chat(1), CallKind.FINAL))
+    assert traffic.times()[-1] == 30
+
+
+async def test_room_takes_nothing() -> None:
+    traffic = Traffic(Rates(chat_interval=10.0))
+    for _ in range(3):
+        await traffic.governor.room(chat(1), CallKind.PREVIEW)
+    await traffic.play(lambda: traffic.call(chat(1), CallKind.PREVIEW), seconds=0)
+    assert traffic.times() == [0]
+
+
+async def test_room_comes_when_a_call_would_be_let_in() -> None:
+    traffic = Traffic(Rates(chat_interval=10.0))
+    came: list[float] = []
+
+    async def wait() -> None:
+        await traffic.governor.room(chat(1), CallKind.PREVIEW)
+        came.append(traffic.clock.monotonic())
+
+    await traffic.play(lambda: traffic.call(chat(1), CallKind.PREVIEW), wait)
+    assert came == [pytest.approx(10.0)]
+
+
+async def test_whoever_gives_up_waiting_holds_up_nobody() -> None:
+    traffic = Traffic(Rates(chat_interval=1.0, account_per_second=1))
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(traffic.call(chat(n), CallKind.PREVIEW)) for n in range(6)]
+        await traffic.clock.advance(0.5)
+        for task in tasks[1:4]:
+            task.cancel()
+        await traffic.clock.advance(30)
+    assert [where.chat for _, where, _ in traffic.let_in] == ["0", "4", "5"]
+
+
+async def test_idle_chats_are_forgotten_and_silenced_ones_are_not() -> None:
+    traffic = Traffic(Rates(chat_interval=1.0))
+    await traffic.play(lambda: traffic.call(chat("silent"), CallKind.FINAL, RateLimited("", 100_000)), seconds=1)
+    for number in range(5000):
+        await traffic.call(chat(number), CallKind.FINAL)
+        await traffic.clock.advance(0.5) if number % 100 == 0 else None
+    assert traffic.governor.known_chats < 1100
+    assert traffic.governor._places(chat("silent"))[0].silent_until > 90_000
+
+
+async def test_an_undeclared_channel_has_no_limits_until_it_declares_some() -> None:
+    traffic = Traffic(Rates())
+    other = Address("late", "main", "1")
+    await traffic.play(*(lambda: traffic.call(other, CallKind.PREVIEW) for _ in range(3)), seconds=0)
+    assert len(traffic.let_in) == 3
+    traffic.governor.declare("later", Rates(chat_interval=2.0))
+    later = Address("later", "main", "1")
+    await traffic.play(*(lambda: traffic.call(later, CallKind.PREVIEW) for _ in range(2)))
+    assert traffic.times(later)[1] - traffic.times(later)[0] == 2.0

@@ -1,0 +1,114 @@
+"""The configured providers by name."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from bot.core.errors import KeyRefused, ModelMissing
+from bot.core.model import ModelRef
+from bot.providers.discovery import entry, kinds
+from bot.providers.models import Models
+from tests.fakes.clock import FakeClock
+from tests.providers.bench import KEY, VENDORS, Bench, ask
+from tests.sim.llm import LlmSim, answer, text
+
+
+def models(**sections: dict[str, Any]) -> Models:
+    return Models([entry(name, section) for name, section in sections.items()], FakeClock(), Random(7), Path("unused"))
+
+
+async def test_the_request_says_which_provider_is_meant(sim: LlmSim) -> None:
+    sim.script(answer(text("Hi"), repeat=True))
+    named = models(
+        mylab={"kind": "openai", "base_url": sim.openai_url, "api_key": KEY},
+        anthropic={"base_url": sim.url, "api_key": KEY},
+        ollama={"base_url": sim.url},
+    )
+    bench = Bench(VENDORS["openai"], sim)
+    for name in ("mylab", "anthropic", "ollama", "mylab"):
+        request = bench.request()
+        ref = ModelRef(name, bench.model)
+        heard = await ask(named, type(request)(model=ref, system="", messages=request.messages))
+        assert heard.text == "Hi"
+    assert [seen.vendor for seen in sim.chats] == ["openai", "anthropic", "ollama", "openai"]
+    assert named.provider("mylab") is named.provider("mylab")
+    await named.aclose()
+
+
+def test_what_cannot_be_used_says_why() -> None:
+    named = models(anthropic={}, openai={}, mylab={"kind": "openai", "base_url": "http://lab/v1"}, ollama={})
+    lines = {line.name: (line.usable, line.reason) for line in named.availability()}
+    assert lines == {
+        "anthropic": (False, "The provider anthropic cannot be used. It has no api_key."),
+        "openai": (False, "The provider openai cannot be used. It has no api_key."),
+        "mylab": (True, ""),
+        "ollama": (True, ""),
+    }
+    assert [line.kind for line in named.availability()] == ["anthropic", "openai", "openai", "ollama"]
+
+
+def test_an_endpoint_of_its_own_makes_a_model_usable() -> None:
+    named = models(openai={})
+    assert not named.usable(ModelRef("openai", "gpt-5.4-mini"))
+    assert named.usable(ModelRef("openai", "qwen3", endpoint="http://lab:8000/v1"))
+    assert not named.usable(ModelRef("nobody", "m"))
+
+
+async def test_asking_what_cannot_be_used_is_an_error_of_the_chain(sim: LlmSim) -> None:
+    named, bench = models(anthropic={}), Bench(VENDORS["anthropic"], sim)
+    heard = await ask(named, bench.request())
+    assert isinstance(heard.error, KeyRefused)
+    assert str(heard.error) == "The provider anthropic cannot be used. It has no api_key."
+    with pytest.raises(ModelMissing, match="No provider called elsewhere"):
+        named.provider("elsewhere")
+
+
+def test_sections_are_checked() -> None:
+    with pytest.raises(LookupError):
+        entry("mylab", {})
+    for kind in ("sse", "models", "wire", "../openai", "local.serve", ""):
+        with pytest.raises(LookupError):
+            entry("x", {"kind": kind})
+    for wrong in ({"api_kye": "x"}, {"base_url": "lab:8000"}, {"api_key": "sk with space"}, {"api_key": "sk-ключ"}):
+        with pytest.raises(ValidationError):
+            entry("openai", wrong)
+    assert {"anthropic", "ollama", "openai"} <= set(kinds())
+
+
+def test_keys_are_never_printed() -> None:
+    checked = entry("anthropic", {"api_key": KEY})
+    assert KEY not in repr(checked)
+    assert KEY not in str(checked.config)
+    with pytest.raises(ValidationError) as caught:
+        entry("openai", {"api_key": KEY, "unknown": 1})
+    assert KEY not in str(caught.value)
+
+
+LAZY = """
+import json, sys
+from pathlib import Path
+from random import Random
+from bot.providers.discovery import entry, kinds
+from bot.providers.models import Models
+from tests.fakes.clock import FakeClock
+found = kinds()
+named = Models([entry(name, {"api_key": "k"}) for name in ("anthropic", "openai", "ollama")], FakeClock(), Random(1), Path("."))
+usable = [line.usable for line in named.availability()]
+for name in ("anthropic", "openai", "ollama"):
+    named.provider(name)
+heavy = [name for name in ("anthropic", "openai", "ollama", "httpx", "httpx2", "xllamacpp") if name in sys.modules]
+print(json.dumps([usable, heavy]))
+"""
+
+
+def test_no_vendor_library_is_imported_before_a_model_is_asked() -> None:
+    done = subprocess.run([sys.executable, "-c", LAZY], capture_output=True, text=True, check=True, timeout=25)
+    assert json.loads(done.stdout) == [[True, True, True], []]

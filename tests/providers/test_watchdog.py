@@ -1,0 +1,78 @@
+"""Silence ends a stream; only events break it."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from bot.core.errors import StreamStalled
+from bot.core.model import ModelText
+from bot.providers.watchdog import Patience, Watchdog
+from tests.providers.bench import VENDORS, Bench, ask
+from tests.providers.scripted import END, Part, Pause, ScriptedProvider
+from tests.sim.llm import LlmSim, answer, ping, sleep, text
+
+REQUEST = Bench(VENDORS["openai"], LlmSim()).request()
+
+
+async def test_a_lively_stream_passes_unchanged() -> None:
+    inner = ScriptedProvider([ModelText("a"), Pause(0.05), ModelText("b"), Pause(0.05), END])
+    heard = await ask(Watchdog(inner, "lab", Patience(first=0.5, silence=0.5)), REQUEST)
+    assert heard.events == (ModelText("a"), ModelText("b"), END)
+    assert inner.left == 1
+
+
+async def test_silence_between_events_is_a_stall() -> None:
+    inner = ScriptedProvider([ModelText("a"), Pause(5), END])
+    heard = await ask(Watchdog(inner, "lab", Patience(first=5, silence=0.05)), REQUEST)
+    assert isinstance(heard.error, StreamStalled)
+    assert "lab" in str(heard.error)
+    assert heard.text == "a"
+    assert inner.left == 1
+
+
+async def test_the_first_event_has_its_own_limit() -> None:
+    late: list[Part] = [Pause(0.1), ModelText("a"), END]
+    assert (await ask(Watchdog(ScriptedProvider(late), "lab", Patience(first=5, silence=0.05)), REQUEST)).text == "a"
+    heard = await ask(Watchdog(ScriptedProvider(late), "lab", Patience(first=0.02, silence=5)), REQUEST)
+    assert isinstance(heard.error, StreamStalled)
+
+
+async def test_connecting_counts_towards_the_first_event() -> None:
+    inner = ScriptedProvider([ModelText("a"), END], connects_in=5)
+    heard = await ask(Watchdog(inner, "lab", Patience(first=0.05, silence=5)), REQUEST)
+    assert isinstance(heard.error, StreamStalled)
+
+
+async def test_a_slow_listener_is_no_silence() -> None:
+    watched = Watchdog(ScriptedProvider([ModelText("a"), ModelText("b"), END]), "lab", Patience(first=1, silence=0.05))
+    texts = []
+    async with watched.stream(REQUEST) as events:
+        async for event in events:
+            await asyncio.sleep(0.1)
+            texts.append(event)
+    assert texts[-1] == END
+
+
+async def test_a_time_limit_of_the_caller_is_not_taken_for_silence() -> None:
+    inner = ScriptedProvider([ModelText("a"), Pause(5), END])
+    with pytest.raises(TimeoutError):
+        async with (
+            asyncio.timeout(0.05),
+            Watchdog(inner, "lab", Patience(first=5, silence=5)).stream(REQUEST) as events,
+        ):
+            async for _ in events:
+                pass
+    assert inner.left == 1
+
+
+async def test_keep_alives_are_no_sign_of_progress(bench: Bench, sim: LlmSim) -> None:
+    if bench.kind == "ollama":
+        pytest.skip("Ollama sends none")
+    alive = [step for _ in range(40) for step in (ping(), sleep(0.02))]
+    sim.script(answer(text("a"), *alive, text("b")))
+    watched = Watchdog(bench.bare(), bench.kind, Patience(first=5, silence=0.2))
+    heard = await ask(watched, bench.request())
+    assert isinstance(heard.error, StreamStalled)
+    assert heard.text == "a"
