@@ -62,8 +62,8 @@ class Chain:
             return ()
 
     def _as_served(self, model: ModelRef) -> ModelRef | None:
-        """The model as it can be asked; None when it cannot. Without a config file an Ollama that
-        lacks the default model offers what it has."""
+        """The model as it can be asked; None when it cannot. An Ollama that lacks the model of a
+        fallback offers what it has; the default model is never replaced."""
         if not self._config.usable(model):
             return None
         if self._local is not None and model.provider == self._local.provider:
@@ -74,7 +74,7 @@ class Chain:
         if not served:
             return None
         known = model.model in served or f"{model.model}:latest" in served
-        return model if known or self._config.file is not None else replace(model, model=served[0])
+        return model if known or model == self._wanted[0] else replace(model, model=served[0])
 
     def _is_ollama(self, model: ModelRef) -> bool:
         entry = self._config.providers.get(model.provider)

@@ -185,7 +185,9 @@ class Tools(Section):
 class Hook(Section):
     """A program of the owner's that is told of an event; it runs only when ``trusted``."""
 
-    event: Literal["SessionStart", "UserPromptSubmit", "SubagentStart", "SubagentStop", "Stop"]
+    event: Literal[
+        "SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "SubagentStart", "SubagentStop", "Stop"
+    ]
     command: Command
     trusted: bool = False
     timeout: Seconds = 10
