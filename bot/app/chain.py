@@ -57,7 +57,9 @@ class Chain:
     async def _tags(self, base_url: str) -> tuple[str, ...]:
         try:
             answer = await self._transport.fetch("GET", f"{base_url.rstrip('/')}/api/tags", timeouts=LOOK_TIMEOUTS)
-            return tuple(str(model["name"]) for model in json.loads(answer.body)["models"])
+            return tuple(
+                name for model in json.loads(answer.body)["models"] if "embed" not in (name := str(model["name"]))
+            )
         except (TransportError, ValueError, KeyError, TypeError):
             return ()
 

@@ -18,6 +18,7 @@ from bot.core.model import (
 from bot.core.ports import Clock
 from bot.core.tool import ToolCall
 from bot.providers.arguments import Arguments, arguments_of
+from bot.providers.prose import whole_characters
 
 CUT_OFF: Final = "cut off by the output limit"
 _NEVER_RUN: Final = {
@@ -53,7 +54,7 @@ class CallIds:
 def called(call_id: str, name: str, arguments: Any) -> ToolCall:
     """The call with these arguments (JSON text or a value); without a name it is invalid."""
     read = arguments_of(arguments) if name else Arguments(invalid="the call names no tool")
-    return ToolCall(call_id, name, read.values, read.invalid)
+    return ToolCall(call_id, whole_characters(name), read.values, read.invalid)
 
 
 def conclude(rest: Sequence[ToolCall | ModelThought], reason: ModelStopReason, raw: str) -> Iterable[ModelEvent]:

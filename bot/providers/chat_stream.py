@@ -22,7 +22,7 @@ from bot.core.model import (
 from bot.core.tool import ToolCall
 from bot.providers.calls import CallIds, called, conclude
 from bot.providers.faults import Faults, complaint_of
-from bot.providers.prose import Prose
+from bot.providers.prose import Prose, block_json, whole_characters
 from bot.providers.wire import parsed
 
 _REASONS: Final[Mapping[str, ModelStopReason]] = {
@@ -184,8 +184,8 @@ class ChatStream:
     def _thoughts(self) -> Iterable[ModelEvent]:
         if self._reasoning:
             said = {name: "".join(parts) for name, parts in self._reasoning.items()}
-            raw = json.dumps(said, ensure_ascii=False)
-            yield ModelThought(ThinkingBlock(self._vendor, "".join(said.values()), raw))
+            text = whole_characters("".join(said.values()))
+            yield ModelThought(ThinkingBlock(self._vendor, text, block_json(said)))
 
 
 def usage_of(usage: Mapping[str, Any]) -> Usage:

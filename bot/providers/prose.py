@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterable
+from typing import Any
 
 from bot.core.model import ModelEvent, ModelText, ModelThinking
 from bot.providers.spoken import SpokenCall, SpokenCalls
@@ -31,6 +33,12 @@ def whole_characters(text: str) -> str:
     if text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text):
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def block_json(block: Any) -> str:
+    """A vendor's block as JSON that can be stored; reading it back gives exactly the same block."""
+    text = json.dumps(block, ensure_ascii=False, separators=(",", ":"))
+    return text if text == whole_characters(text) else json.dumps(block, separators=(",", ":"))
 
 
 class Prose:

@@ -57,13 +57,18 @@ class Store:
                 f"{data_dir} cannot be written ({error.strerror}): give the user that runs Bowerbird write access, or set data_dir."
             ) from error
         async with Database.open(path) as database:
-            yield cls(
-                database,
-                InboxRows(database),
-                TranscriptRows(database),
-                PartRows(database),
-                CallRows(database),
-                ApprovalRows(database),
-                UsageRows(database),
-                loss,
-            )
+            yield cls.over(database, loss)
+
+    @classmethod
+    def over(cls, database: Database, loss: Loss | None = None) -> Store:
+        """The nouns over a database that is already open."""
+        return cls(
+            database,
+            InboxRows(database),
+            TranscriptRows(database),
+            PartRows(database),
+            CallRows(database),
+            ApprovalRows(database),
+            UsageRows(database),
+            loss,
+        )

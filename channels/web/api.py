@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
@@ -140,7 +141,7 @@ class Api:
 
     async def _file(self, request: Request) -> Response:
         file = self._desk.hub.file(request.path_params["turn"], request.path_params["index"])
-        if file is None or not os.path.isfile(file.path):
+        if file is None or not await asyncio.to_thread(os.path.isfile, file.path):
             raise Refused(404, "no_file")
         headers = {
             "content-disposition": f"attachment; filename*=UTF-8''{quote(file.name, safe='')}",

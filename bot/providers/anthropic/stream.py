@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -19,7 +18,7 @@ from bot.core.model import (
 from bot.core.tool import ToolCall
 from bot.providers.calls import CallIds, called, conclude
 from bot.providers.faults import Faults, complaint_of
-from bot.providers.prose import Characters
+from bot.providers.prose import Characters, block_json, whole_characters
 from bot.providers.wire import parsed
 
 _REASONS: Final[Mapping[str, ModelStopReason]] = {
@@ -126,8 +125,8 @@ class MessageStream:
         block = self._blocks[index]
         if block["type"] not in _THINKING or block.get("signature") == "":
             return []  # reasoning that ran into the output limit is never signed, and refused without a signature
-        raw = json.dumps(block, ensure_ascii=False, separators=(",", ":"))
-        thought = ModelThought(ThinkingBlock(self._vendor, str(block.get("thinking") or ""), raw))
+        text = whole_characters(block.get("thinking") or "")
+        thought = ModelThought(ThinkingBlock(self._vendor, text, block_json(block)))
         if not self._inputs:
             return [thought]
         self._thoughts[index] = thought

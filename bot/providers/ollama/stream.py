@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -19,7 +18,7 @@ from bot.core.model import (
 from bot.core.tool import ToolCall
 from bot.providers.calls import CallIds, called, conclude
 from bot.providers.faults import Faults, complaint_of
-from bot.providers.prose import Prose
+from bot.providers.prose import Prose, block_json, whole_characters
 from bot.providers.wire import parsed
 
 _REASONS: Final[Mapping[str, ModelStopReason]] = {"length": ModelStopReason.MAX_TOKENS}
@@ -73,8 +72,8 @@ class OllamaStream:
         calls = self._calls or [called(self._ids.take(None), call.name, call.arguments) for call in spoken]
         if self._thinking:
             text = "".join(self._thinking)
-            raw = json.dumps({"thinking": text}, ensure_ascii=False)
-            events.append(ModelThought(ThinkingBlock(self._vendor, text, raw)))
+            block = ThinkingBlock(self._vendor, whole_characters(text), block_json({"thinking": text}))
+            events.append(ModelThought(block))
         if line.get("prompt_eval_count") is not None:
             self.prompt_tokens = int(line["prompt_eval_count"])
             events.append(ModelUsage(Usage(self.prompt_tokens, int(line.get("eval_count") or 0))))

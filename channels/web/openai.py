@@ -1,0 +1,283 @@
+"""The OpenAI-compatible endpoint: each request is a turn at an address of its own, which ends with the connection."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from bot.core.address import Address
+from bot.core.errors import StoreError
+from bot.core.inbound import FileRef, UserMessage
+from bot.core.model import Usage
+from bot.core.view import Part
+from channels.web.bodies import json_answer, json_body, language_of
+from channels.web.caller import OWN_MODEL, Asked, Malformed, asked
+from channels.web.completion import (
+    DONE,
+    PING,
+    Completion,
+    error_body,
+    finish_reason,
+    is_failure,
+    spent,
+    sse,
+    status_of,
+)
+from channels.web.desk import API_PREFIX, Desk, Refused
+from channels.web.gate import Gate, Verdict
+from channels.web.stream import HEADERS, Seats, while_connected
+from channels.web.words import phrase
+
+BODY_BYTES: Final = 4 * 1024 * 1024
+"""Larger than for the page: the client sends its whole history each time."""
+PING_SECONDS: Final = 15.0
+USAGE_ROWS: Final = 200
+USAGE_SECONDS: Final = 1.0
+NO_RETRY: Final = {"x-should-retry": "false"}
+"""The official clients would otherwise start the turn again, twice, at the owner's cost."""
+
+
+@dataclass(eq=False, slots=True)
+class Exchange:
+    """One request and what is known of its answer. ``part`` is the newest state, ``over`` that nobody reads it any more."""
+
+    address: Address
+    asked: Asked
+    part: Part | None = None
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def show(self, part: Part) -> None:
+        if self.part is None or not self.part.view.final:
+            self.part = part
+            self.changed.set()
+
+
+class Exchanges:
+    """The requests that are being answered now, by the chat of their address."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, Exchange] = {}
+
+    def get(self, address: Address) -> Exchange | None:
+        return self._open.get(address.chat)
+
+    @contextmanager
+    def open(self, exchange: Exchange) -> Iterator[None]:
+        self._open[exchange.address.chat] = exchange
+        try:
+            yield
+        finally:
+            del self._open[exchange.address.chat]
+
+    def chat_of_card(self, approval: str) -> str:
+        for chat, exchange in self._open.items():
+            if exchange.part and any(card.id == approval for card in exchange.part.view.cards):
+                return chat
+        return ""
+
+
+class OpenAi:
+    """``routes`` is all of it."""
+
+    def __init__(self, desk: Desk, gate: Gate, seats: Seats, exchanges: Exchanges) -> None:
+        self._desk, self._gate, self._seats, self._exchanges = desk, gate, seats, exchanges
+
+    @property
+    def routes(self) -> list[Route]:
+        return [
+            Route("/v1/chat/completions", self._completions, methods=["POST"]),
+            Route("/v1/models", self._models, methods=["GET"]),
+            Route("/v1/models/{model:path}", self._model, methods=["GET"]),
+        ]
+
+    def _closed(self, request: Request) -> Response | None:
+        verdict = self._gate.judge(request)
+        if verdict is Verdict.OPEN:
+            return None
+        sentence = phrase(verdict.word, language_of(request, self._desk.kit.language))
+        code = "invalid_api_key" if verdict.status == 401 else None
+        return json_answer(error_body(sentence, "invalid_request_error", code=code), verdict.status)
+
+    def _names(self) -> list[str]:
+        models = self._desk.kit.about().get("models", ())
+        return list(dict.fromkeys((OWN_MODEL, *(str(name) for name in models))))
+
+    async def _models(self, request: Request) -> Response:
+        return self._closed(request) or json_answer({"object": "list", "data": [_model(one) for one in self._names()]})
+
+    async def _model(self, request: Request) -> Response:
+        name = request.path_params["model"]
+        if (closed := self._closed(request)) is not None:
+            return closed
+        if name not in self._names():
+            message = f"The model {name!r} does not exist here."
+            return json_answer(error_body(message, "invalid_request_error", param="model", code="model_not_found"), 404)
+        return json_answer(_model(name))
+
+    async def _completions(self, request: Request) -> Response:
+        if (closed := self._closed(request)) is not None:
+            return closed
+        language = language_of(request, self._desk.kit.language)
+        try:
+            return await self._answer(request, asked(await json_body(request, BODY_BYTES)), language)
+        except Malformed as error:
+            body = error_body(error.message, "invalid_request_error", param=error.param)
+            return json_answer(body, 400)
+        except Refused as refused:
+            kind = "server_error" if refused.status >= 500 else "invalid_request_error"
+            return json_answer(error_body(refused.sentence(language), kind), refused.status)
+        except StoreError:
+            return json_answer(error_body(phrase("not_stored", language), "server_error"), 503)
+
+    async def _answer(self, request: Request, wanted: Asked, language: str) -> Response:
+        id_ = uuid.uuid4().hex
+        clock = self._desk.kit.clock
+        exchange = Exchange(self._desk.place(f"{API_PREFIX}{id_}"), wanted)
+        completion = Completion(f"chatcmpl-{id_}", int(clock.now()), wanted.model, wanted.include_usage)
+        return _Answer(self._desk, self._exchanges, self._seats, request, exchange, completion, language)
+
+
+def _model(name: str) -> dict[str, object]:
+    return {"id": name, "object": "model", "created": 0, "owned_by": "bowerbird"}
+
+
+class _Answer(Response):
+    """Hands the request in, then streams its answer or sends it whole. A connection that closes stops the turn."""
+
+    def __init__(
+        self,
+        desk: Desk,
+        exchanges: Exchanges,
+        seats: Seats,
+        request: Request,
+        exchange: Exchange,
+        completion: Completion,
+        language: str,
+    ) -> None:
+        super().__init__()
+        self._desk, self._exchanges, self._seats, self._request = desk, exchanges, seats, request
+        self._exchange, self._completion, self._language = exchange, completion, language
+        self._started = False
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        exchange = self._exchange
+        try:
+            with self._seats.seat(self._request), self._exchanges.open(exchange):
+                receipt = await self._hand_in()
+                if receipt:
+                    await self._fail(send, 403, receipt, "invalid_request_error")
+                    return
+                await self._run(receive, send)
+        except Refused as refused:
+            await self._fail(send, refused.status, refused.sentence(self._language), "server_error")
+        except StoreError:
+            await self._fail(send, 503, phrase("not_stored", self._language), "server_error")
+
+    async def _hand_in(self) -> str:
+        """The sentence of a refusal, "" when the turn is on its way."""
+        asked_, address = self._exchange.asked, self._exchange.address
+        files = tuple(
+            FileRef(address.channel, f"{address.chat}/{at}", f"picture-{at + 1}", image.media_type, len(image.data))
+            for at, image in enumerate(asked_.images)
+        )
+        now = self._desk.kit.clock.now()
+        message = UserMessage(
+            "1", address, self._desk.visitor(self._language), asked_.text, now, files=files, caller=asked_.caller
+        )
+        return (await self._desk.hand_in(message)).refused
+
+    async def _run(self, receive: Receive, send: Send) -> None:
+        work = self._stream(send) if self._exchange.asked.stream else self._whole(send)
+        finished = await while_connected(receive, work)
+        part = self._exchange.part
+        if not finished or part is None or not part.view.final:
+            await self._desk.stop(self._exchange.address, self._language, "closed")
+            if self._started:
+                await send({"type": "http.response.body", "body": b""})
+
+    async def _whole(self, send: Send) -> None:
+        while (part := self._exchange.part) is None or not part.view.final:
+            self._exchange.changed.clear()
+            await self._exchange.changed.wait()
+        stop, calls = part.view.stop, part.view.calls
+        assert stop is not None
+        if is_failure(stop):
+            notice = part.view.notices[-1] if part.view.notices else phrase("unfinished", self._language)
+            await self._fail(send, status_of(stop), notice, "server_error", stop.value)
+            return
+        body = self._completion.whole(part.markdown, calls, finish_reason(stop, calls), await self._usage())
+        await json_answer(body)(self._request.scope, self._request.receive, send)
+
+    async def _stream(self, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": _raw(HEADERS)})
+        self._started = True
+        await _write(send, self._completion.chunk({"role": "assistant", "content": ""}))
+        sent = ""
+        while True:
+            part = self._exchange.part
+            self._exchange.changed.clear()
+            if part is not None and part.markdown != sent:
+                if not part.markdown.startswith(sent):
+                    await self._break(send, phrase("rewritten", self._language), "rewritten")
+                    return
+                await _write(send, self._completion.chunk({"content": part.markdown[len(sent) :]}))
+                sent = part.markdown
+            if part is not None and part.view.final:
+                await self._end(send, part)
+                return
+            if not await self._news():
+                await _write(send, PING)
+
+    async def _news(self) -> bool:
+        try:
+            async with asyncio.timeout(PING_SECONDS):
+                return await self._exchange.changed.wait()
+        except TimeoutError:
+            return False
+
+    async def _end(self, send: Send, part: Part) -> None:
+        stop, calls = part.view.stop, part.view.calls
+        assert stop is not None
+        if is_failure(stop):
+            notice = part.view.notices[-1] if part.view.notices else phrase("unfinished", self._language)
+            await self._break(send, notice, stop.value)
+            return
+        if calls:
+            await _write(send, self._completion.calls_chunk(calls))
+        await _write(send, self._completion.chunk({}, finish_reason(stop, calls)))
+        if self._completion.include_usage:
+            await _write(send, self._completion.usage_chunk(await self._usage()))
+        await send({"type": "http.response.body", "body": DONE})
+
+    async def _break(self, send: Send, message: str, code: str) -> None:
+        """An error inside the stream, which is how clients learn that what they have is not the answer."""
+        body = sse(error_body(message, "server_error", code=code))
+        await send({"type": "http.response.body", "body": body})
+
+    async def _usage(self) -> Usage:
+        try:
+            async with asyncio.timeout(USAGE_SECONDS):
+                return spent(await self._desk.kit.archive.rows(self._exchange.address, USAGE_ROWS))
+        except (TimeoutError, StoreError):
+            return Usage()
+
+    async def _fail(self, send: Send, status: int, message: str, kind: str, code: str | None = None) -> None:
+        answer = json_answer(error_body(message, kind, code=code), status, NO_RETRY)
+        await answer(self._request.scope, self._request.receive, send)
+
+
+def _raw(headers: dict[str, str]) -> list[tuple[bytes, bytes]]:
+    return [(name.encode(), value.encode()) for name, value in headers.items()]
+
+
+async def _write(send: Send, body: bytes) -> None:
+    await send({"type": "http.response.body", "body": body, "more_body": True})
