@@ -32,6 +32,7 @@ class ChatLine:
         self._client, self._chat, self._clock = client, chat, clock
         self._patience = patience
         self._unacknowledged: dict[str, Frame] = {}
+        self._look = False
         self._wake = asyncio.Event()
         self._emptied = asyncio.Event()
         self.connected = False
@@ -50,6 +51,11 @@ class ChatLine:
 
     def stop(self) -> str:
         return self._send({"type": "stop"})
+
+    def look(self) -> None:
+        """Ask for the history once more."""
+        self._look = True
+        self._wake.set()
 
     async def emptied(self) -> None:
         """Until everything said is stored. The caller bounds the wait."""
@@ -100,6 +106,9 @@ class ChatLine:
                     if id not in sent:
                         await link.send(frame)
                         sent.add(id)
+                if self._look:
+                    self._look = False
+                    await link.send({"type": "look"})
                 await self._wake.wait()
         except TransportError:
             return

@@ -7,7 +7,7 @@ import sys
 from typing import Final
 
 from bot.cli.chat_line import ChatLine
-from bot.cli.conversation import Conversation, Done, Frame, Past, Told, Turn
+from bot.cli.conversation import Conversation, Done, Frame, Told, Turn
 from bot.cli.harmless import harmless
 from bot.cli.words import word
 from bot.core.ports import Clock
@@ -29,6 +29,7 @@ class PlainChat:
         self._message = ""
         self._turn = ""
         self._status: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self._done: dict[str, Turn] = {}
         self._asked: set[str] = set()
 
     async def run(self, text: str) -> int:
@@ -60,37 +61,52 @@ class PlainChat:
         printed = self._conversation.take(frame)
         if frame["type"] in ("receipt", "error") and frame["id"] == self._message:
             self._stored(frame)
+        if frame["type"] == "history":
+            self._look_up(frame["entries"])
         for thing in printed:
-            match thing:
-                case Done(turn=turn) if turn.id == self._turn:
-                    self._finish(turn)
-                case Past(turn=turn_id, text=text, notice=notice) if turn_id == self._turn:
-                    self._end(text, [notice], failed=False)
-                case Told(text=text):
-                    _aside(text)
-                case _:
-                    pass
-        for card in self._conversation.desk.open:
-            if card.id not in self._asked:
-                self._asked.add(card.id)
-                _aside(word("terminal_elsewhere", self._conversation.language, tool=card.tool))
+            if isinstance(thing, Told):
+                _aside(thing.text)
+            elif isinstance(thing, Done):
+                self._done[thing.turn.id] = thing.turn
+        growing = self._conversation.growing
+        if self._turn in self._done:
+            turn = self._done[self._turn]
+            self._end(turn.text, turn.last["notices"], turn.last["stop"])
+        elif self._turn in growing:
+            self._mention(growing[self._turn].last["cards"])
+        elif self._turn and any(isinstance(thing, Done) for thing in printed):
+            self._line.look()
 
     def _stored(self, frame: Frame) -> None:
         self._turn = frame.get("turn", "")
         if not self._turn:
             self._leave(1 if frame["type"] == "error" or frame["refused"] else 0)
 
-    def _finish(self, turn: Turn) -> None:
-        stop = StopReason(turn.last["stop"]) if turn.last["stop"] else StopReason.ANSWERED
-        self._end(turn.text, turn.last["notices"], failed=stop.is_failure or stop in _ALSO_FAILED)
+    def _look_up(self, entries: list[Frame]) -> None:
+        """Where the message went: it may have joined a turn that was already running, or its answer may have ended
+        while the connection was gone."""
+        for entry in entries:
+            if entry["message_id"] == self._message:
+                self._turn = entry["turn"]
+            elif entry["who"] == "bot" and entry["turn"] == self._turn and entry["stop"]:
+                self._end(entry["text"], [entry["notice"]], entry["stop"])
 
-    def _end(self, text: str, notices: list[str], *, failed: bool) -> None:
+    def _mention(self, cards: list[Frame]) -> None:
+        """Nobody can answer a question here; once is enough to say so."""
+        for card in cards:
+            if not card["decision"] and card["id"] not in self._asked:
+                self._asked.add(card["id"])
+                _aside(word("terminal_elsewhere", self._conversation.language, tool=card["tool"]))
+
+    def _end(self, text: str, notices: list[str], stop: str) -> None:
+        if self._status.done():
+            return
         if text:
             print(harmless(text), flush=True)
-        for notice in notices:
-            if notice:
-                _aside(notice)
-        self._leave(1 if failed else 0)
+        for notice in filter(None, notices):
+            _aside(notice)
+        reason = StopReason(stop)
+        self._leave(1 if reason.is_failure or reason in _ALSO_FAILED else 0)
 
     def _leave(self, status: int) -> None:
         if not self._status.done():

@@ -49,7 +49,6 @@ class Said:
 class Past:
     """An answer of the history, and the sentence with which its turn ended."""
 
-    turn: str
     text: str
     notice: str
 
@@ -142,16 +141,14 @@ class Conversation:
         for entry in entries:
             if entry["who"] == "person":
                 yield from self._said(entry["message_id"], entry["text"])
-            elif entry["ended"] and entry["turn"] in self.growing:
+            elif entry["stop"] and entry["turn"] in self.growing:
                 turn = self.growing[entry["turn"]]
-                turn.parts = {
-                    0: turn.last
-                    | {"index": 0, "text": entry["text"], "notices": [entry["notice"]] if entry["notice"] else []}
-                }
+                notices = [entry["notice"]] if entry["notice"] else []
+                turn.parts = {0: turn.last | {"text": entry["text"], "notices": notices, "stop": entry["stop"]}}
                 yield from self._finish(turn)
-            elif entry["ended"] and entry["turn"] not in self._finished:
+            elif entry["stop"] and entry["turn"] not in self._finished:
                 self._finished.add(entry["turn"])
-                yield Past(entry["turn"], entry["text"], entry["notice"])
+                yield Past(entry["text"], entry["notice"])
         self._lay_cards()
 
     def _lay_cards(self) -> None:

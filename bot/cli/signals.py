@@ -18,11 +18,13 @@ LAST_RESORT: Final = 9.0
 """Seconds from the first signal to an exit by force; a service manager is promised 10."""
 
 
-async def until_signal(work: Awaitable[T], signals: Iterable[signal.Signals]) -> T | None:
+async def until_signal(
+    work: Awaitable[T], signals: Iterable[signal.Signals], last_resort: float = LAST_RESORT
+) -> T | None:
     """Await ``work``; one of ``signals`` cancels it. None when it was ended so.
 
     Further signals change nothing: a terminal and a wrapper often both pass on the same one. When cleaning up takes
-    longer than ``LAST_RESORT``, the process ends with status 1 (what is stored survives that).
+    longer than ``last_resort`` seconds, the process ends with status 1 (what is stored survives that).
     """
     loop, task, stopping = asyncio.get_running_loop(), asyncio.current_task(), False
     assert task is not None
@@ -32,7 +34,7 @@ async def until_signal(work: Awaitable[T], signals: Iterable[signal.Signals]) ->
         if not stopping:
             stopping = True
             log.info("stopping on %s", number.name)
-            _force_later()
+            _force_after(last_resort)
             task.cancel()
 
     listened = tuple(signals)
@@ -50,11 +52,11 @@ async def until_signal(work: Awaitable[T], signals: Iterable[signal.Signals]) ->
             loop.remove_signal_handler(number)
 
 
-def _force_later() -> None:
+def _force_after(seconds: float) -> None:
     def force() -> None:
         log.error("cleaning up takes too long; leaving without it")
         os._exit(1)
 
-    timer = threading.Timer(LAST_RESORT, force)
+    timer = threading.Timer(seconds, force)
     timer.daemon = True
     timer.start()

@@ -100,12 +100,15 @@ class ChatStream:
     """One answer. Feed it the ``data`` of each event (or the body of an answer that was not streamed); it gives model
     events and ends with ``ModelStop``, or raises ``ProviderError``.
 
-    ``vendor`` signs the reasoning for replay. Where tools were offered, calls that the model writes as text count.
+    ``vendor`` signs the reasoning for replay. ``writes_calls``: the model may be one of those that write their calls as
+    text; where tools were offered, such calls count.
     """
 
-    def __init__(self, request: ModelRequest, faults: Faults, ids: CallIds, *, vendor: str) -> None:
+    def __init__(
+        self, request: ModelRequest, faults: Faults, ids: CallIds, *, vendor: str, writes_calls: bool = True
+    ) -> None:
         self._faults, self._ids, self._vendor = faults, ids, vendor
-        offered = request.tools if request.tool_choice == "auto" else ()
+        offered = request.tools if writes_calls and request.tool_choice == "auto" else ()
         self._prose = Prose({tool.name for tool in offered})
         self._fragments = _Fragments()
         self._reasoning: dict[str, list[str]] = {}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import AsyncIterator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -18,8 +17,6 @@ from bot.providers.discovery import Entry, built
 from bot.providers.retry import Retry
 from bot.providers.settings import ProviderConfig
 from bot.providers.watchdog import Patience, Watchdog
-
-log = logging.getLogger(__name__)
 
 CLOSE_SECONDS: Final = 3.0
 

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     import openai
 
 _OWN_HOST: Final = "api.openai.com"
+_CONCEDABLE: Final = frozenset({"temperature", "max_completion_tokens", "stream_options", "reasoning_effort"})
 _NO_KEY: Final = "none"
 """What servers without keys are sent: the library insists on one."""
 
@@ -57,7 +58,7 @@ class Config(ProviderConfig):
         return checked_key(value)
 
     def missing(self, endpoint: str = "") -> str:
-        if not self.api_key.get_secret_value() and urlsplit(endpoint or self.base_url).hostname == _OWN_HOST:
+        if not self.api_key.get_secret_value() and is_openai(endpoint or self.base_url):
             return "It has no api_key."
         return install_hint("openai")
 
@@ -80,7 +81,8 @@ class OpenAIProvider:
 
         faults = Faults(self._name, request.model.model, (self._config.api_key.get_secret_value(),))
         response = await self._opened(request, faults)
-        answer = ChatStream(request, faults, CallIds(request, self._clock), vendor=self._name)
+        others = not is_openai(request.model.endpoint or self._config.base_url)
+        answer = ChatStream(request, faults, CallIds(request, self._clock), vendor=self._name, writes_calls=others)
         transport = Transport(httpx2.HTTPError, lambda error: translated(error, faults, self._clock.now()))
         async with answering(response, _frames(response), answer, faults, transport) as events:
             yield events
@@ -136,7 +138,9 @@ class OpenAIProvider:
         return self._clients[base_url]
 
 
-_CONCEDABLE: Final = frozenset({"temperature", "max_completion_tokens", "stream_options", "reasoning_effort"})
+def is_openai(base_url: str) -> bool:
+    """Whether it is OpenAI itself that answers there: it wants a key, and its models never write calls as text."""
+    return urlsplit(base_url).hostname == _OWN_HOST
 
 
 def completion_body(

@@ -12,11 +12,9 @@ from bot.core.model import Block, CallBlock, Message, ResultBlock, TextBlock, Th
 
 log = logging.getLogger(__name__)
 
-MAX_ID_CHARS: Final = 40
-"""OpenAI's bound for the id of a call; its alphabet is Anthropic's."""
-_ID = re.compile(r"[a-zA-Z0-9_-]{1,40}")
+_ID = re.compile(r"[a-zA-Z0-9_-]{1,40}")  # Anthropic's alphabet, OpenAI's length
 _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]")
-MAX_NAME_CHARS: Final = 64
+_NAME_CHARS: Final = 64
 
 
 def replayable(messages: Sequence[Message], vendor: str) -> tuple[Message, ...]:
@@ -62,7 +60,7 @@ def wire_id(call_id: str) -> str:
 
 def wire_name(name: str) -> str:
     """A tool's name as every vendor takes it; models also call tools that do not exist, by names nobody accepts."""
-    return _NOT_IN_NAMES.sub("_", name)[:MAX_NAME_CHARS] or "unnamed"
+    return _NOT_IN_NAMES.sub("_", name)[:_NAME_CHARS] or "unnamed"
 
 
 def _joined(messages: Iterable[Message]) -> tuple[Message, ...]:

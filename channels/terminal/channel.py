@@ -142,22 +142,27 @@ class TerminalChannel:
         except BowerbirdError as error:
             log.warning("a terminal was attached without its history: %s", error)
             rows = ()
-        answering = {frame["turn"] for frame in attachment.pending() if frame["type"] == "part"}
+        growing = {turn for turn, _ in self._growing.get(attachment.chat, {})}
+        answering = growing | {frame["turn"] for frame in attachment.pending() if frame["type"] == "part"}
         return history_frame(entries_of(rows, answering))
 
     async def _listen(self, websocket: WebSocket, attachment: Attachment) -> None:
         while (message := await websocket.receive())["type"] != "websocket.disconnect":
             try:
-                inbound = self._inbound(attachment, json.loads(message.get("text") or ""))
+                await self._heard(attachment, json.loads(message.get("text") or ""))
             except BadFrame as error:
                 attachment.put({"type": "error", "id": "", "text": str(error)})
-            except ValueError:
+            except json.JSONDecodeError:
                 attachment.put({"type": "error", "id": "", "text": "a frame is JSON text"})
-            else:
-                await self._heard(attachment, inbound)
 
-    async def _heard(self, attachment: Attachment, inbound: Inbound) -> None:
+    async def _heard(self, attachment: Attachment, frame: object) -> None:
         """What arrives while the channel stops is not acknowledged: the terminal sends it again to the next daemon."""
+        if not isinstance(frame, dict):
+            raise BadFrame("a frame is a JSON object")
+        if frame.get("type") == "look":
+            attachment.put(await self._past(attachment))
+            return
+        inbound = self._inbound(attachment, frame)
         if self._receive is None:
             return
         try:
@@ -167,9 +172,7 @@ class TerminalChannel:
             return
         self._acknowledge(attachment, inbound, receipt)
 
-    def _inbound(self, attachment: Attachment, frame: object) -> Inbound:
-        if not isinstance(frame, dict):
-            raise BadFrame("a frame is a JSON object")
+    def _inbound(self, attachment: Attachment, frame: dict[str, Any]) -> Inbound:
         id, address, sender = _short(frame, "id"), self._address(attachment.chat), owner_of(self.name)
         now = self._kit.clock.now()
         match frame.get("type"):
@@ -180,7 +183,7 @@ class TerminalChannel:
             case "stop":
                 return StopPressed(id, address, sender, now)
             case _:
-                raise BadFrame("a terminal sends message, press or stop")
+                raise BadFrame("a terminal sends message, press, stop or look")
 
     def _acknowledge(self, attachment: Attachment, inbound: Inbound, receipt: Receipt) -> None:
         attachment.put(

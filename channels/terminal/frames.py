@@ -1,9 +1,9 @@
 """What goes over a terminal's connection, as JSON objects; ``type`` says which.
 
-From the terminal: ``message {id, text}``, ``press {id, payload}``, ``stop {id}``. Ids are the terminal's own and make each
-of them safe to send again after a broken connection.
+From the terminal: ``message {id, text}``, ``press {id, payload}``, ``stop {id}`` and ``look`` (send the history again). Ids
+are the terminal's own and make each of them safe to send again after a broken connection.
 
-To the terminal: ``hello {chat, address, language}`` and ``history {entries}`` once after attaching; then ``part`` (one
+To the terminal: ``hello {chat, address, language}`` and ``history {entries}`` after attaching; then ``part`` (one
 platform message of an answer, always whole), ``removed {turn, index}``, ``receipt {id, turn, duplicate, refused}``,
 ``said {id, turn, text}`` (another terminal wrote in this chat), ``answer {press, text}`` (what became of a press) and
 ``error {id, text}`` (that message was not stored; it may be sent again).
@@ -48,7 +48,8 @@ def part_frame(part: Part) -> Frame:
 class Entry:
     """One line of the history: what a person wrote, or the whole answer of a turn.
 
-    ``notice`` is the sentence with which the turn ended, ``message_id`` the platform's id of what was written.
+    ``message_id`` is the platform's id of what was written. ``stop`` says how the turn ended ("" while it has not), and
+    ``notice`` is the sentence that goes with it.
     """
 
     who: Literal["person", "bot"]
@@ -57,7 +58,7 @@ class Entry:
     text: str = ""
     message_id: str = ""
     notice: str = ""
-    ended: bool = False
+    stop: str = ""
 
 
 def entries_of(rows: Iterable[Row], answering: Iterable[str]) -> list[Entry]:
@@ -88,8 +89,8 @@ def _extend(answer: Entry, row: Row) -> None:
             answer.text = joined([answer.text, text_of(step)])
         case ReplyRow(text=text):
             answer.text = joined([answer.text, text])
-        case EndRow(text=text):
-            answer.notice, answer.ended = text, True
+        case EndRow(reason=reason, text=text):
+            answer.stop, answer.notice = reason.value, text
         case _:
             pass
 

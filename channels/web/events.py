@@ -167,6 +167,10 @@ class Hub:
     def readers(self) -> list[Reader]:
         return [reader for log in self._logs.values() for reader in log.readers]
 
+    @property
+    def is_read(self) -> bool:
+        return any(log.readers for log in self._logs.values())
+
     def beat(self) -> None:
         """Every reader sends its heartbeat."""
         for reader in self.readers():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -37,6 +38,8 @@ from channels.web.gate import Gate, Verdict
 from channels.web.stream import HEADERS, Seats, while_connected
 from channels.web.words import phrase
 
+log = logging.getLogger(__name__)
+
 BODY_BYTES: Final = 4 * 1024 * 1024
 """Larger than for the page: the client sends its whole history each time."""
 PING_SECONDS: Final = 15.0
@@ -48,7 +51,7 @@ NO_RETRY: Final = {"x-should-retry": "false"}
 
 @dataclass(eq=False, slots=True)
 class Exchange:
-    """One request and what is known of its answer. ``part`` is the newest state, ``over`` that nobody reads it any more."""
+    """One request and what is known of its answer. ``part`` is the newest state."""
 
     address: Address
     asked: Asked
@@ -128,7 +131,7 @@ class OpenAi:
             return closed
         language = language_of(request, self._desk.kit.language)
         try:
-            return await self._answer(request, asked(await json_body(request, BODY_BYTES)), language)
+            return self._answer(request, asked(await json_body(request, BODY_BYTES)), language)
         except Malformed as error:
             body = error_body(error.message, "invalid_request_error", param=error.param)
             return json_answer(body, 400)
@@ -138,7 +141,7 @@ class OpenAi:
         except StoreError:
             return json_answer(error_body(phrase("not_stored", language), "server_error"), 503)
 
-    async def _answer(self, request: Request, wanted: Asked, language: str) -> Response:
+    def _answer(self, request: Request, wanted: Asked, language: str) -> Response:
         id_ = uuid.uuid4().hex
         clock = self._desk.kit.clock
         exchange = Exchange(self._desk.place(f"{API_PREFIX}{id_}"), wanted)
@@ -199,10 +202,16 @@ class _Answer(Response):
         work = self._stream(send) if self._exchange.asked.stream else self._whole(send)
         finished = await while_connected(receive, work)
         part = self._exchange.part
-        if not finished or part is None or not part.view.final:
+        if part is None or not part.view.final:
+            await self._stop()
+        if self._started and not finished:
+            await send({"type": "http.response.body", "body": b""})
+
+    async def _stop(self) -> None:
+        try:
             await self._desk.stop(self._exchange.address, self._language, "closed")
-            if self._started:
-                await send({"type": "http.response.body", "body": b""})
+        except (StoreError, Refused) as error:
+            log.warning("the turn of a closed API request could not be stopped: %s", error)
 
     async def _whole(self, send: Send) -> None:
         while (part := self._exchange.part) is None or not part.view.final:

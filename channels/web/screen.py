@@ -17,8 +17,10 @@ Unsent = tuple[str, Fields]
 """A frame without its id: the event's name and its fields."""
 
 WORTH_KEEPING_CHARS: Final = 400
-RENDER_SHARE: Final = 20
-"""An answer may keep the event loop busy with rendering for one part in twenty of the time, however odd its text."""
+RENDER_QUICK: Final = 0.008
+RENDER_SHARE: Final = 10
+"""Rendering that takes longer than ``RENDER_QUICK`` seconds rests for ten times as long: however odd a text is, it never
+keeps the event loop busy for more than a tenth of the time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +90,8 @@ class Screen:
         if not final and before < self._render_due:
             return
         self.blocks = self._growing.update(self.text, final=final)
-        self._render_due = before + RENDER_SHARE * (self._clock.monotonic() - before)
+        took = self._clock.monotonic() - before
+        self._render_due = before + RENDER_SHARE * took if took > RENDER_QUICK else 0.0
 
     def _difference(
         self,

@@ -27,7 +27,7 @@ class Socket:
     def __init__(self, desk: Desk, gate: Gate, seats: Seats) -> None:
         self._desk, self._gate, self._seats = desk, gate, seats
 
-    async def __call__(self, websocket: WebSocket) -> None:
+    async def endpoint(self, websocket: WebSocket) -> None:
         language = language_of(websocket, self._desk.kit.language)
         verdict = self._gate.judge(websocket)
         if verdict is not Verdict.OPEN:

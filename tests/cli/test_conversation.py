@@ -24,14 +24,14 @@ def part(
 
 
 def entry(
-    who: str, turn: str, text: str, *, message_id: str = "", ended: bool = True, notice: str = ""
+    who: str, turn: str, text: str, *, message_id: str = "", stop: str = "answered", notice: str = ""
 ) -> dict[str, Any]:
     return {
         "who": who,
         "turn": turn,
         "text": text,
         "message_id": message_id,
-        "ended": ended,
+        "stop": stop,
         "notice": notice,
         "at": 0.0,
     }
@@ -77,9 +77,9 @@ def test_the_parts_of_an_answer_stand_in_order_and_removed_ones_are_gone() -> No
 def test_the_first_history_is_shown_and_a_second_one_shows_only_what_is_new() -> None:
     chat = talk()
     first = history(entry("person", "t1", "hi", message_id="m1"), entry("bot", "t1", "hello", notice="n"))
-    assert chat.take(first) == [Said("hi"), Past("t1", "hello", "n")]
+    assert chat.take(first) == [Said("hi"), Past("hello", "n")]
     again = history(*first["entries"], entry("person", "t2", "more", message_id="m2"), entry("bot", "t2", "yes"))
-    assert chat.take(again) == [Said("more"), Past("t2", "yes", "")]
+    assert chat.take(again) == [Said("more"), Past("yes", "")]
 
 
 def test_what_this_terminal_wrote_is_not_shown_twice() -> None:
@@ -102,7 +102,7 @@ def test_an_answer_that_ended_while_the_connection_was_gone_ends_here_too() -> N
 
 def test_an_answer_that_still_runs_is_not_taken_from_the_history() -> None:
     chat = talk()
-    assert chat.take(history(entry("bot", "t1", "half", ended=False))) == []
+    assert chat.take(history(entry("bot", "t1", "half", stop=""))) == []
     chat.take(part("t1", "half more"))
     assert chat.growing["t1"].text == "half more"
 

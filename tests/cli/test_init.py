@@ -40,6 +40,7 @@ def test_leaving_in_the_middle_writes_nothing(tmp_path: Path) -> None:
     for key, said in (("\x04", "nothing was written"), ("\x03", "")):
         with Pty([*INIT, "bot"], tmp_path, {}) as terminal:
             terminal.expect(r"auto, en, zh\) \[auto\]")
+            terminal.stays(0.3)
             terminal.send(key)
             assert terminal.leaves() == 1
             assert said in terminal.seen

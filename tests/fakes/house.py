@@ -1,7 +1,7 @@
 """A small house behind the real terminal channel, control app and socket: it answers by a script, without a brain.
 
 ``python -m tests.fakes.house DATA_DIR`` runs it as a process of its own until SIGTERM. What a message makes it do:
-``slow`` writes until it is stopped; ``ask`` opens an approval card and goes on when it is decided; ``fail`` ends without a
+``slow`` writes until it is stopped, and ``join`` joins that; ``ask`` opens an approval card and goes on when it is decided; ``fail`` ends without a
 model; ``long N`` answers with N paragraphs; ``refuse`` is turned away; anything else is echoed.
 """
 
@@ -106,6 +106,7 @@ class House:
         self._turns = (f"{turns}-{number}" for number in itertools.count(1))
         self._known: dict[tuple[Address, str], Receipt] = {}
         self._stops: dict[Address, asyncio.Event] = {}
+        self._running: dict[Address, str] = {}
         self._presses: dict[str, asyncio.Future[ButtonPress]] = {}
         self._group = asyncio.TaskGroup()
         self._answers: list[asyncio.Task[None]] = []
@@ -140,6 +141,10 @@ class House:
         match inbound:
             case UserMessage(text="refuse"):
                 return Receipt(refused="Not today.")
+            case UserMessage(text="join") as message if message.address in self._running:
+                running = self._running[message.address]
+                self.records.append(message.address, running, UserRow("join", message.sender, message.id, steered=True))
+                return Receipt(turn=next(self._turns))
             case UserMessage() as message:
                 turn = next(self._turns)
                 self.records.append(message.address, turn, UserRow(message.text, message.sender, message.id))
@@ -177,6 +182,7 @@ class House:
 
     async def _slowly(self, to: Address, view: View) -> View:
         stop = self._stops[to] = asyncio.Event()
+        self._running[to] = view.turn
         text = ""
         for number in itertools.count(1):
             text += f"word{number} "
@@ -187,7 +193,7 @@ class House:
                 break
             except TimeoutError:
                 continue
-        del self._stops[to]
+        del self._stops[to], self._running[to]
         return View(view.turn, text=text, notices=("Stopped.",), stop=StopReason.STOPPED)
 
     async def _asking(self, to: Address, view: View) -> View:

@@ -10,7 +10,7 @@ from tests.providers.bench import VENDORS, Bench, ask, assistant, called, result
 from tests.sim.llm import LlmSim, answer, begin, call, garbage, ping, stop, text, thinking, usage
 
 MODEL_RUNS_ITSELF = {"local"}
-"""Kinds that have no wire to simulate; their own tests hold them to this contract with a real model."""
+"""Kinds that have no wire to simulate; ``test_contract_live`` holds them to what needs no script."""
 
 
 def test_every_kind_of_provider_is_held_to_the_contract() -> None:

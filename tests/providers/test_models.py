@@ -71,6 +71,16 @@ async def test_asking_what_cannot_be_used_is_an_error_of_the_chain(sim: LlmSim) 
         named.provider("elsewhere")
 
 
+async def test_the_bare_provider_is_the_one_behind_the_wrappers(sim: LlmSim) -> None:
+    named = models(ollama={"base_url": sim.url})
+    assert named.bare("ollama") is named.bare("ollama")
+    sim.script(answer(text("Hi"), repeat=True))
+    bench = Bench(VENDORS["ollama"], sim)
+    assert (await ask(named.bare("ollama"), bench.request())).text == "Hi"
+    assert (await ask(named, bench.request())).text == "Hi"
+    await named.aclose()
+
+
 def test_sections_are_checked() -> None:
     with pytest.raises(LookupError):
         entry("mylab", {})

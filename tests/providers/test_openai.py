@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 
 from bot.core.errors import KeyRefused, ProviderFailed, RequestRefused, StreamCut
-from bot.core.model import ModelStopReason, ModelText
+from bot.core.model import ModelStop, ModelStopReason, ModelText
+from bot.providers.calls import CallIds
+from bot.providers.chat_stream import ChatStream
+from bot.providers.faults import Faults
+from bot.providers.openai import is_openai
+from tests.fakes.clock import FakeClock
 from tests.providers.bench import KEY, VENDORS, Bench, Heard, ask, assistant, called, result, user
 from tests.sim.llm import (
     LlmSim,
@@ -164,6 +170,19 @@ async def test_a_written_call_is_an_answer_where_no_tool_was_offered(openai: Ben
     sim.script(*[answer(text(written))] * 2)
     assert (await ask(openai.bare(), openai.request(tools=()))).text == written
     assert (await ask(openai.bare(), openai.request(tool_choice="none"))).text == written
+
+
+def test_openais_own_models_do_not_write_calls() -> None:
+    """An example of a call that a person asked for must be shown, not run."""
+    request = Bench(VENDORS["openai"], LlmSim()).request()
+    stream = ChatStream(request, Faults("openai"), CallIds(request, FakeClock()), vendor="openai", writes_calls=False)
+    written = '{"name":"get_time","arguments":{}}'
+    chunk = {"choices": [{"delta": {"content": written}, "finish_reason": "stop"}]}
+    events = [*stream.feed(json.dumps(chunk)), *stream.end()]
+    assert events == [ModelText(written), ModelStop(ModelStopReason.END, "stop")]
+    assert is_openai("https://api.openai.com/v1")
+    assert not is_openai("https://api.openai.com.example/v1")
+    assert not is_openai("http://127.0.0.1:8000/v1")
 
 
 async def test_a_written_call_beside_a_real_one_is_neither_shown_nor_run(openai: Bench, sim: LlmSim) -> None:

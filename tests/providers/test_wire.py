@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.core.errors import ProviderError, ProviderFailed, StreamCut
-from bot.core.model import ModelStop
+from bot.core.model import ModelCall, ModelEvent, ModelStop, ModelText, ModelThought
 from bot.providers.anthropic.stream import MessageStream
 from bot.providers.calls import CallIds
 from bot.providers.chat_stream import ChatStream
@@ -76,7 +76,7 @@ async def test_frames_of_any_shape_end_in_a_stop_or_in_an_error_of_ours(frames: 
     data = b"".join(json.dumps(frame).encode() + b"\n" for frame in frames)
     for answer in parsers():
         response = FakeResponse([data])
-        events = []
+        events: list[ModelEvent] = []
         try:
             async with answering(response, NdjsonFrames(), answer, FAULTS, TRANSPORT) as stream:
                 async for event in stream:
@@ -86,6 +86,19 @@ async def test_frames_of_any_shape_end_in_a_stop_or_in_an_error_of_ours(frames: 
         else:
             assert isinstance(events[-1], ModelStop)
         assert response.closed
+        assert all(storable(event) for event in events)
+
+
+def storable(event: ModelEvent) -> bool:
+    """Whether what the transcript keeps of an event can be encoded."""
+    match event:
+        case ModelText(text):
+            return bool(text.encode())
+        case ModelThought(block):
+            return bool(f"{block.raw}{block.text}".encode()) and isinstance(json.loads(block.raw), dict)
+        case ModelCall(call):
+            return bool(call.fingerprint) and bool(f"{call.id}{call.invalid}".encode())
+    return True
 
 
 async def test_a_broken_connection_is_translated_by_the_vendor() -> None:

@@ -45,6 +45,7 @@ _SUM = _pattern(
     r"^[\s\d.,]*\d\s*[-/]\s*[\d\s.+*/×÷^()=?？-]+$",
     r"\b(?:calculate|compute|work out)\b.*\d.*\d|\bhow much is \d.*\d",
     r"\d\s*(?:plus|minus|times|divided by|multiplied by|to the power of)\s*\d",
+    r"\d\s*(?:%|percent) of \d|百分之",
     r"(?:计算|算一下|算算|算出).*\d.*\d|\d\s*(?:加上?|减去?|乘以?|除以)\s*\d|\d\s*的\s*\d\s*次方",
 )
 _NOTE = _pattern(

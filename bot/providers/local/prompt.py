@@ -13,13 +13,16 @@ from bot.core.tool import ToolSpec
 PROFILE: Final = """\
 You are Bowerbird, a friendly assistant: a small demo model that runs on this machine.
 - English message: answer in English. 中文消息：用中文回答。
-- Be short. If you do not know, say so. 回答要简短；不知道就说不知道。
+- Be short and kind. 回答简短、友善。
+- If you do not know, say so. 不知道就说不知道。
 """
-"""The system prompt for this model, 60-odd tokens. Of eight wordings it was the one that kept to the person's language
-(31 of 32 messages); longer ones, and those that end in Chinese, did worse."""
+"""The system prompt for this model, about 70 tokens. Of ten wordings it was among the two that kept to the person's
+language (31 of 32 messages) and used tool results rightly; longer ones, and those that end in Chinese, did worse."""
 
 DESCRIPTION_CHARS: Final = 120
 _SENTENCE_END: Final = re.compile(r"(?<=[.。!！])\s|\n")
+_EXAMPLE: Final = re.compile(r",? *(?:\(|such as\b|for example\b|e\.g\.|like\b|例如|比如|如：).*", re.IGNORECASE)
+"""Examples are left out: asked for something else, the model calls the tool with the example."""
 
 
 @dataclass(slots=True)
@@ -72,20 +75,20 @@ def still_open(turn: Turn, tools: Sequence[ToolSpec]) -> tuple[ToolSpec, ...]:
 
 
 def offer(tools: Sequence[ToolSpec]) -> str:
-    """The line that comes after the person's words when tools may be called."""
+    """The line before the person's words when tools may be called. Behind them it ends up inside the arguments."""
     told = " ".join(f"Tool {tool.name}: {_brief(tool.description)}" for tool in tools)
-    return f"({told} Call it if I asked for that; else reply.)"
+    return f"{told} Call it with the user's own words if the user asks for that; else reply."
 
 
 def chat_turns(system: str, turns: Sequence[Turn], offered: Sequence[ToolSpec]) -> list[dict[str, str]]:
     """``messages`` for the engine. What varies from call to call comes last, so that the cached prefix is long."""
     messages = [{"role": "system", "content": system}] if system.strip() else []
     messages += [{"role": turn.role, "content": turn.text} for turn in turns]
-    if offered and messages:
-        messages[-1]["content"] += f"\n\n{offer(offered)}"
+    if offered:
+        messages.insert(-1, {"role": "system", "content": offer(offered)})
     return messages
 
 
 def _brief(description: str) -> str:
     sentence = _SENTENCE_END.split(description.strip(), maxsplit=1)[0].rstrip(".。 ")
-    return f"{sentence[:DESCRIPTION_CHARS]}."
+    return f"{_EXAMPLE.sub('', sentence)[:DESCRIPTION_CHARS]}."

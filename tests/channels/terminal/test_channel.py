@@ -163,7 +163,16 @@ async def test_whoever_attaches_late_gets_the_history_and_the_answer_that_grows(
                 await early.final()
         async with attached(tmp_path) as later:
             entries = (await later.next("history"))["entries"]
-            assert (entries[-1]["notice"], entries[-1]["ended"]) == ("Stopped.", True)
+            assert (entries[-1]["notice"], entries[-1]["stop"]) == ("Stopped.", "stopped")
+
+
+async def test_the_history_can_be_asked_for_again(tmp_path: Path) -> None:
+    async with House(tmp_path).open(), attached(tmp_path) as terminal:
+        assert (await terminal.next("history"))["entries"] == []
+        await terminal.link.send({"type": "message", "id": "m1", "text": "hi"})
+        await terminal.final()
+        await terminal.link.send({"type": "look"})
+        assert [entry["text"] for entry in (await terminal.next("history"))["entries"]] == ["hi", "You said **hi**."]
 
 
 async def test_a_restarted_daemon_takes_the_same_terminals_again(tmp_path: Path) -> None:

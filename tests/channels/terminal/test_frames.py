@@ -57,13 +57,13 @@ def test_an_answer_is_one_entry_after_everything_that_was_said_during_its_turn()
         ("person", "two", "m2"),
         ("bot", "first\n\nsecond", ""),
     ]
-    assert (entries[2].notice, entries[2].ended) == ("Stopped.", True)
+    assert (entries[2].notice, entries[2].stop) == ("Stopped.", "stopped")
 
 
 def test_a_turn_that_runs_is_not_ended_and_one_that_grows_is_left_to_its_parts() -> None:
     records = MemoryRecords()
     records.append(MAIN, "t1", UserRow("one", OWNER, "m1"), step(1, "half"))
-    assert [entry.ended for entry in entries_of(records.all, ())] == [False, False]
+    assert [entry.stop for entry in entries_of(records.all, ())] == ["", ""]
     assert [entry.who for entry in entries_of(records.all, {"t1"})] == ["person"]
 
 

@@ -1,0 +1,228 @@
+"""The web channel: what the house shows goes to the pages of a chat, or to the API request that asked for it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import WebSocketRoute
+
+from bot.core.address import Address
+from bot.core.errors import ChannelError, ChatClosed, StoreError
+from bot.core.inbound import ButtonPress, FileRef, Inbound
+from bot.core.ports import AsgiApp, CallKind, ChannelKit, Receive
+from bot.core.view import Limits, Part, Ref, Rendered
+from bot.inbox.access import Access
+from channels.web.api import Api, about
+from channels.web.assets import Pages
+from channels.web.bodies import json_answer, language_of
+from channels.web.desk import API_PREFIX, Desk, Refused
+from channels.web.events import Hub
+from channels.web.gate import SECURITY_HEADERS, Gate, is_loopback_host
+from channels.web.openai import Exchanges, OpenAi
+from channels.web.render import blocks
+from channels.web.socket import Socket
+from channels.web.stream import Seats
+from channels.web.words import phrase
+
+log = logging.getLogger(__name__)
+
+LIMITS: Final = Limits(size=50_000_000, pace=0.03, structured=True)
+STREAMED: Final = Limits(size=50_000_000, pace=0.03, can_edit=False, structured=True)
+AT_ONCE: Final = Limits(size=50_000_000, pace=0.5, structured=True)
+BEAT_SECONDS: Final = 15.0
+LOOK_SECONDS: Final = 1.0
+AWAY_SECONDS: Final = 5.0
+"""How long a chat may be without a page before ``on_disconnect: stop`` stops its turn: a reload takes less."""
+
+
+class Config(BaseModel):
+    """``token`` lets in whoever brings it. Without one, only a direct visit on a loopback address is let in.
+
+    ``loopback: token`` makes that visit bring the token too: for a proxy on this machine that adds no forwarding header.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    host: Annotated[str, Field(min_length=1)] = "127.0.0.1"
+    port: Annotated[int, Field(ge=0, le=65535)] = 8717
+    token: SecretStr = SecretStr("")
+    loopback: Literal["open", "token"] = "open"
+    on_disconnect: Literal["finish", "stop"] = "finish"
+    access: Access = Access()
+
+
+def build(config: Config, kit: ChannelKit) -> WebChannel:
+    return WebChannel(config, kit)
+
+
+class WebChannel:
+    """Implements ``bot.core.ports.Channel`` and ``bot.core.ports.Mounted``."""
+
+    def __init__(self, config: Config, kit: ChannelKit) -> None:
+        self.name = kit.name
+        self._config, self._kit = config, kit
+        self._hub = Hub(kit.clock)
+        self._desk = Desk(kit, self._hub)
+        self._exchanges = Exchanges()
+        self._desk.chat_of_other_card = self._exchanges.chat_of_card
+        self._hub.on_last_reader_gone = self._reader_gone
+        self._errands: asyncio.Queue[Callable[[], Awaitable[None]]] = asyncio.Queue()
+        gate = Gate(config.token.get_secret_value().strip(), config.loopback)
+        if not gate.token and not is_loopback_host(config.host):
+            log.warning("%s listens on %s without a token: only visits from this machine get in", kit.name, config.host)
+        blocks("*warm*")  # the first rendering builds the parser; that must not delay the first answer
+        self._app = _application(self._desk, gate, self._exchanges, kit)
+
+    @property
+    def limits(self) -> Limits:
+        return LIMITS
+
+    def limits_for(self, address: Address) -> Limits:
+        """An API client that streams cannot take back what it was sent; one that waits for the whole answer can."""
+        if not address.chat.startswith(API_PREFIX):
+            return LIMITS
+        exchange = self._exchanges.get(address)
+        return AT_ONCE if exchange is not None and not exchange.asked.stream else STREAMED
+
+    @property
+    def connected(self) -> bool:
+        return self._desk.receive is not None
+
+    @property
+    def app(self) -> AsgiApp:
+        return self._app
+
+    def render(self, markdown: str) -> Rendered:
+        """The page gets Markdown and its HTML by other ways; nothing here is ever too long."""
+        return Rendered(markdown, len(markdown))
+
+    async def run(self, receive: Receive) -> None:
+        self._desk.receive = receive
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self._beat())
+                group.create_task(self._look())
+                while True:
+                    errand = await self._errands.get()
+                    group.create_task(_kept(errand))
+        finally:
+            self._desk.receive = None
+
+    async def _beat(self) -> None:
+        while True:
+            await self._kit.clock.sleep(BEAT_SECONDS)
+            self._hub.beat()
+
+    async def _look(self) -> None:
+        """Tell the pages when what the daemon says of itself changes: the model is fetched, loaded, ready."""
+        told = about(self._kit.about())
+        while True:
+            await self._kit.clock.sleep(LOOK_SECONDS)
+            if self._hub.is_read and (now := about(self._kit.about())) != told:
+                told = now
+                self._hub.tell_all("about", now)
+
+    def _reader_gone(self, chat: str) -> None:
+        if self._config.on_disconnect == "stop" and self.connected:
+            self._errands.put_nowait(lambda: self._stop_if_away(chat))
+
+    async def _stop_if_away(self, chat: str) -> None:
+        await self._kit.clock.sleep(AWAY_SECONDS)
+        chat_log = self._hub.log(chat)
+        if not chat_log.readers and chat_log.live:
+            await self._desk.stop(self._desk.place(chat), "")
+
+    async def show(self, to: Address, ref: Ref | None, part: Part) -> Ref:
+        """Raises ``ChatClosed`` for an API request that nobody waits for any more; its turn is stopped as well."""
+        async with self._kit.governor.call(to, CallKind.FINAL if part.final else CallKind.PREVIEW):
+            if to.chat.startswith(API_PREFIX):
+                self._show_caller(to, part)
+            else:
+                self._show_pages(to.chat, part)
+        return Ref(part.nonce)
+
+    def _show_caller(self, to: Address, part: Part) -> None:
+        exchange = self._exchanges.get(to)
+        if exchange is None:
+            if not part.final and self.connected:
+                self._errands.put_nowait(lambda: self._stop_orphan(to))
+            raise ChatClosed(phrase("gone"))
+        exchange.show(part)
+
+    async def _stop_orphan(self, to: Address) -> None:
+        await self._desk.stop(to, "", "closed")
+
+    def _show_pages(self, chat: str, part: Part) -> None:
+        chat_log = self._hub.log(chat)
+        before = chat_log.live
+        chat_log.show(part)
+        if chat_log.live != before:
+            self._hub.tell_all("chats", {"chat": chat, "live": chat_log.live})
+
+    async def remove(self, to: Address, ref: Ref) -> None:
+        if not to.chat.startswith(API_PREFIX):
+            self._hub.log(to.chat).remove(ref.message_id.rpartition(".")[0])
+
+    async def answer(self, press: ButtonPress, notice: str) -> None:
+        self._desk.answered(press, notice)
+
+    async def fetch(self, file: FileRef) -> bytes:
+        chat, _, at = file.id.rpartition("/")
+        exchange = self._exchanges.get(self._desk.place(chat))
+        images = exchange.asked.images if exchange else ()
+        if not at.isdigit() or int(at) >= len(images):
+            raise ChannelError(phrase("no_file"))
+        return images[int(at)].data
+
+    async def history(self, of: Address, limit: int) -> Sequence[Inbound]:
+        """The page has no memory of its own: the transcript is the only one."""
+        return ()
+
+
+async def _kept(errand: Callable[[], Awaitable[None]]) -> None:
+    try:
+        await errand()
+    except (StoreError, Refused) as error:
+        log.warning("a stop could not be stored: %s", error)
+
+
+def _application(desk: Desk, gate: Gate, exchanges: Exchanges, kit: ChannelKit) -> AsgiApp:
+    seats = Seats()
+
+    async def refused(request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        language = language_of(request, kit.language)
+        word = "not_allowed" if error.status_code == 405 else "not_found"
+        return json_answer({"error": phrase(word, language, method=request.method)}, error.status_code)
+
+    async def broken(request: Request, error: Exception) -> Response:
+        return json_answer({"error": phrase("broke", language_of(request, kit.language))}, 500)
+
+    app = Starlette(
+        routes=[
+            *Pages(gate, kit.language).routes,
+            *Api(desk, gate, seats).routes,
+            *OpenAi(desk, gate, seats, exchanges).routes,
+            WebSocketRoute("/v1/ws", Socket(desk, gate, seats).endpoint),
+        ],
+        exception_handlers={404: refused, 405: refused, Exception: broken},
+    )
+    headers = [(name.encode(), value.encode()) for name, value in SECURITY_HEADERS]
+
+    async def guarded(scope: Any, receive: Any, send: Any) -> None:
+        async def adding(message: Any) -> None:
+            if message["type"] in ("http.response.start", "websocket.http.response.start"):
+                message = {**message, "headers": [*message.get("headers", ()), *headers]}
+            await send(message)
+
+        await app(scope, receive, adding)
+
+    return guarded

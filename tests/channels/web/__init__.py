@@ -1,0 +1,1 @@
+"""The web channel over real HTTP, with a scripted house behind it."""
