@@ -41,7 +41,7 @@ class TerminalLink:
     async def send(self, frame: Mapping[str, Any]) -> None:
         """Raises ``TransportError`` when the connection is gone."""
         try:
-            await self._socket.send_str(json.dumps(frame))
+            await self._socket.send_str(json.dumps(frame, ensure_ascii=False))
         except (aiohttp.ClientError, OSError) as error:
             raise TransportError("The connection broke off.") from error
 

@@ -13,7 +13,7 @@ from bot.brain.turn import Turn
 from bot.core.address import Sender
 from bot.core.inbound import ButtonPress
 from bot.core.ports import Clock
-from bot.core.texts import say
+from bot.core.texts import language_of, say
 from bot.core.tool import ToolCall, ToolSpec
 from bot.core.view import ApprovalCard
 from bot.store.approvals import Approval, ApprovalRows
@@ -90,12 +90,16 @@ class Approvals:
                 await self._rows.decide(approval.card.id, "void", "", self._clock.now())
 
     async def decide(self, press: ButtonPress, language: str) -> str:
-        """Apply a press and return the sentence for the presser. Only the right person's first press counts."""
+        """Apply a press and return the sentence for the presser, in the card's language where that is known.
+
+        Only the right person's first press counts.
+        """
         _, _, rest = press.payload.partition(":")
         approval_id, _, verb = rest.partition(":")
         approval = await self._rows.get(approval_id)
         if approval is None or approval.address != press.address or verb not in VERBS:
             return say("press_unknown", language)
+        language = language_of(approval.card.reason)
         if not self._may_decide(press.sender, approval, verb):
             return say("press_not_yours", language)
         if approval.card.expires_at <= self._clock.now():

@@ -127,7 +127,7 @@ class CallRunner:
         if verdict == "allow" or await self._approvals.permitted(spec.name, turn):
             return 0.0
         effect = say(f"effect_{spec.effect.value}", turn.language)
-        key = "asks_because_rule" if pattern else "asks_because_effect"
+        key = "asks_because_rule" if pattern not in ("", "*") else "asks_because_effect"
         approval = await self._approvals.ask(turn, call, spec, say(key, turn.language, effect=effect, rule=pattern))
         asked = self._clock.monotonic()
         if not approval.card.decision:

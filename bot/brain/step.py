@@ -96,7 +96,8 @@ class ModelSteps:
         if not turn.can_edit or await self._store.parts.sealed_to(turn.id) > begins:
             return draft
         await self._store.transcript.drop_draft(turn.id)
-        emit(Resumed(before, tools))
+        cards = tuple(approval.card for approval in await self._store.approvals.of_turn(turn.id))
+        emit(Resumed(before, tools, cards))
         return Draft(draft.step)
 
     def _writer(self, turn: Turn, draft: Draft, before: str, emit: Emit) -> DraftWriter:

@@ -61,12 +61,15 @@ def talk(data_dir: Path, chat: str, start: StartHouse) -> int:
 
 def _interactive() -> bool:
     """A terminal on both sides that can move its cursor."""
-    return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM", "") not in ("", "dumb")
+    both = all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))
+    return both and os.environ.get("TERM", "") not in ("", "dumb")
 
 
 def _read_message() -> str:
     from bot.cli.words import language_of, word
 
+    if sys.stdin is None:
+        return ""
     if sys.stdin.isatty():
         print(word("terminal_no_cursor", language_of(os.environ)), file=sys.stderr)
     return sys.stdin.buffer.read().decode("utf-8", "replace")
@@ -76,11 +79,16 @@ async def _chat(data_dir: Path, chat: str, start: StartHouse, message: str | Non
     from bot.app.control_client import ControlClient
     from bot.cli.chat_line import ChatLine
     from bot.cli.house import house
-    from bot.cli.words import language_of
+    from bot.cli.words import language_of, word
     from bot.time.clock import SystemClock
 
+    async def announced(ready: Callable[[], None]) -> None:
+        if message is None:
+            print(word("terminal_starting", language_of(os.environ)))
+        await start(ready)
+
     clock = SystemClock()
-    async with ControlClient(data_dir) as client, house(client, start):
+    async with ControlClient(data_dir) as client, house(client, announced):
         line = ChatLine(client, chat, clock, patience=PATIENCE)
         if message is not None:
             from bot.cli.chat_plain import PlainChat

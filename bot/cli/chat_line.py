@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from collections.abc import Callable
 from typing import Any, Final
 from uuid import uuid4
 
-from bot.app.control_client import ControlClient, NoDaemon, TerminalLink
-from bot.core.errors import BowerbirdError, TransportError
+from bot.app.control_client import ControlClient, NoDaemon, TerminalLink, TerminalOff
+from bot.core.errors import BowerbirdError, TooLong, TransportError
 from bot.core.ports import Clock
+from bot.core.text import storable
 
 log = logging.getLogger(__name__)
 
 FIRST_PAUSE: Final = 0.2
 LONGEST_PAUSE: Final = 3.0
+
+FRAME_BYTES: Final = 255 * 1024
+"""A little below the frame that ``bot.web.server`` takes; a larger one would end the connection, again and again."""
 
 Frame = dict[str, Any]
 Heard = Callable[[Frame], None]
@@ -43,8 +48,11 @@ class ChatLine:
         return bool(self._unacknowledged)
 
     def say(self, text: str) -> str:
-        """Send a message (now or once there is a connection) and return its id."""
-        return self._send({"type": "message", "text": text})
+        """Send a message (now or once there is a connection) and return its id. Raises ``TooLong``."""
+        frame = {"type": "message", "text": storable(text)}
+        if len(json.dumps(frame, ensure_ascii=False).encode()) > FRAME_BYTES:
+            raise TooLong("This message is too long to be sent. Please send it in pieces.")
+        return self._send(frame)
 
     def press(self, payload: str) -> str:
         return self._send({"type": "press", "payload": payload})
@@ -66,7 +74,8 @@ class ChatLine:
     async def run(self, heard: Heard) -> None:
         """Stay connected until cancelled; ``heard`` gets every frame.
 
-        Raises ``NoDaemon`` or another ``TransportError`` when the first connection fails, ``ChatRefused`` at any time.
+        Raises ``NoDaemon`` or another ``TransportError`` when the first connection fails, ``ChatRefused`` and
+        ``TerminalOff`` at any time.
         """
         first, until, pause = True, self._clock.monotonic() + self._patience, FIRST_PAUSE
         while True:
@@ -76,6 +85,8 @@ class ChatLine:
                 if link.refusal:
                     raise ChatRefused(f"This chat cannot be opened: {link.refusal}.")
                 first, pause = first and not greeted, FIRST_PAUSE if greeted else pause
+            except TerminalOff:
+                raise
             except TransportError as error:
                 if first and not (isinstance(error, NoDaemon) and self._clock.monotonic() < until):
                     raise

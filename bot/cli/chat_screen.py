@@ -28,6 +28,7 @@ from bot.cli.chat_view import ChatView
 from bot.cli.conversation import Conversation, Done, Frame, Said, Told
 from bot.cli.paint import Color
 from bot.cli.words import language_of
+from bot.core.errors import TooLong
 from bot.core.ports import Clock
 
 PROMPT: Final = "› "
@@ -137,11 +138,18 @@ class ChatScreen:
             case Unclear(word=key, values=values):
                 self._print(self._view.printed(Told(self._view.word(key, **values))))
             case None:
-                self._conversation.wrote(self._line.say(text))
-                self._expecting, self._stopping = self._clock.monotonic(), False
                 buffer.append_to_history()
-                self._print(self._view.printed(Said(text)))
+                self._say(text)
         return False
+
+    def _say(self, text: str) -> None:
+        try:
+            self._conversation.wrote(self._line.say(text))
+        except TooLong as error:
+            self._print(self._view.printed(Told(str(error))))
+            return
+        self._expecting, self._stopping = self._clock.monotonic(), False
+        self._print(self._view.printed(Said(text)))
 
     def _typed(self, buffer: Buffer) -> None:
         if self._empty and buffer.text:
@@ -210,12 +218,8 @@ class ChatScreen:
         elif self._stopping:
             lines += self._view.styled(self._view.word("terminal_stopping"), "dim")
         elif self._expecting is not None:
-            lines += [
-                "",
-                self._view.busy(
-                    "terminal_sending" if self._line.waiting else "terminal_thinking", now - self._expecting
-                ),
-            ]
+            doing = "terminal_sending" if self._line.waiting else "terminal_thinking"
+            lines += ["", self._view.busy(doing, now - self._expecting)]
         return ANSI("\n".join(lines))
 
     def _print(self, lines: list[str]) -> None:
@@ -235,4 +239,5 @@ class ChatScreen:
             await self._clock.sleep(TICK)
             if self._line.connected:
                 self._connected_at = self._clock.monotonic()
-            self._app.invalidate()
+            if not self._idle or not self._line.connected:
+                self._app.invalidate()

@@ -10,7 +10,7 @@ from rich.text import Text
 from bot.cli.cards import Card
 from bot.cli.conversation import Conversation, Done, Past, Printed, Said, Told, Turn
 from bot.cli.harmless import harmless, one_line
-from bot.cli.paint import Color, Painter, settled
+from bot.cli.paint import Color, Painter, ending, settled
 from bot.cli.words import word
 from bot.core.texts import say
 
@@ -52,7 +52,7 @@ class ChatView:
         """What of a growing answer must go up now because the whole no longer fits into ``room`` lines."""
         lines = self._taken_back(turn)
         tail = turn.text[len(turn.printed) :]
-        cut = settled(tail) if len(self._painter.markdown(tail)) > room else 0
+        cut = settled(tail) if self._painter.height(tail) > room else 0
         if cut:
             lines += [*self._tools(turn, ended_only=True), "", *_inner(self._painter.markdown(tail[:cut]))]
             turn.printed += tail[:cut]
@@ -62,8 +62,8 @@ class ChatView:
         """The answer as it stands, its end where it is too long; then what it does, asks and waits for."""
         below = [*self._choices(turn), *self._notices(turn), self._status(turn, now)]
         tools = self._running_tools(turn)
-        tail = _inner(self._painter.markdown(turn.text[len(turn.printed) :]))
         fits = max(LEAST_TAIL_LINES, room - len(below) - len(tools) - 1)
+        tail = _inner(self._painter.markdown(ending(turn.text[len(turn.printed) :], fits)))
         return ["", *tools, *tail[-fits:], *below]
 
     def _taken_back(self, turn: Turn) -> list[str]:

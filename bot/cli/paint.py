@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from typing import ClassVar, Literal
 
 from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from rich.cells import cell_len
 from rich.console import COLOR_SYSTEMS, Console, ConsoleOptions, RenderableType, RenderResult
 from rich.markdown import Heading, Markdown, MarkdownElement
 from rich.segment import Segment
@@ -48,6 +50,7 @@ class Painter:
             highlight=False,
             theme=_THEME,
         )
+        self._latest: tuple[str, list[str]] = ("", [])
 
     def lines(self, renderable: RenderableType) -> list[str]:
         """One string a screen line, without line ends.
@@ -59,10 +62,16 @@ class Painter:
         return ["".join(self._painted(row)) for row in rows]
 
     def markdown(self, text: str) -> list[str]:
-        """Links show their address: what a link's text says may be a lie."""
-        if not text.strip():
-            return []
-        return self.lines(_Answer(harmless(text), code_theme="ansi_dark", hyperlinks=False))
+        """Links show their address: what a link's text says may be a lie. The latest result is kept."""
+        if text != self._latest[0]:
+            answer = _Answer(harmless(text), code_theme="ansi_dark", hyperlinks=False)
+            self._latest = (text, self.lines(answer) if text.strip() else [])
+        return list(self._latest[1])
+
+    def height(self, text: str) -> int:
+        """About how many lines ``text`` takes, without the work of rendering it."""
+        width = self._console.width
+        return sum(1 + cell_len(line) // width for line in text.split("\n"))
 
     def _painted(self, row: list[Segment]) -> Iterator[str]:
         for segment in _trimmed(row):
@@ -85,8 +94,29 @@ def settled(text: str) -> int:
 
     0 while there is only one block. Markdown never reopens a block once the next has begun.
     """
-    starts = [token.map[0] for token in _BLOCKS.parse(text) if token.level == 0 and token.map and token.nesting >= 0]
-    if len(starts) < 2:
+    blocks = _top_level(text)
+    if len(blocks) < 2:
         return 0
-    lines = text.split("\n")
-    return sum(len(line) + 1 for line in lines[: starts[-1]])
+    return sum(len(line) + 1 for line in text.split("\n")[: _first_line(blocks[-1])])
+
+
+def ending(text: str, lines: int) -> str:
+    """``harmless`` text without the middle of a code block at its end that is longer than ``lines``.
+
+    Colouring code takes about half a millisecond a line, far too long for hundreds of lines many times a second.
+    """
+    blocks, rows = _top_level(text), text.split("\n")
+    if not blocks or blocks[-1].type != "fence":
+        return text
+    opening = _first_line(blocks[-1])
+    if len(rows) - opening <= lines + 1:
+        return text
+    return "\n".join([*rows[: opening + 1], *rows[-lines:]])
+
+
+def _top_level(text: str) -> list[Token]:
+    return [token for token in _BLOCKS.parse(text) if token.level == 0 and token.map and token.nesting >= 0]
+
+
+def _first_line(block: Token) -> int:
+    return block.map[0] if block.map else 0

@@ -38,10 +38,9 @@ def run(args: argparse.Namespace, session: Session) -> int:
 
 
 def _count(text: str) -> int:
-    count = int(text)
-    if count < 1:
-        raise ValueError
-    return count
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError("a whole number from 1 on is needed")
+    return int(text)
 
 
 async def _trace(data_dir: Path, target: str, last: int | None, as_json: bool) -> int:

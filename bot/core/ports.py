@@ -181,6 +181,10 @@ class ChannelKit:
     about: Callable[[], Mapping[str, Any]]
 
 
+OWNER_ID = "owner"
+"""The id of somebody whom the adapter itself has proven to be an owner; no platform gives out such an id."""
+
+
 def owner_of(channel: str) -> Sender:
     """The person at a loopback page or a terminal: an owner by being there."""
-    return Sender(channel=channel, id="owner", name="Owner")
+    return Sender(channel=channel, id=OWNER_ID, name="Owner")

@@ -8,6 +8,7 @@ from typing import Literal
 
 from bot.core.address import Sender
 from bot.core.inbound import UserMessage
+from bot.core.ports import OWNER_ID
 from bot.inbox.access import Access
 
 
@@ -23,14 +24,14 @@ WELCOME = Verdict("welcome")
 
 
 class Gate:
-    """``access`` by channel name. A channel without one lets in only people it has itself proven to be the owner."""
+    """``access`` by channel name. Whom an adapter has itself proven to be the owner is one on any channel."""
 
     def __init__(self, access: Mapping[str, Access]) -> None:
         self._access = dict(access)
 
     def is_owner(self, sender: Sender) -> bool:
         access = self._access.get(sender.channel)
-        return sender.id == "owner" if access is None else sender.id in access.owners
+        return sender.id == OWNER_ID or (access is not None and sender.id in access.owners)
 
     def verdict(self, message: UserMessage) -> Verdict:
         access = self._access.get(message.address.channel)

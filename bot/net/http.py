@@ -94,7 +94,7 @@ class Transport:
 
         ``redirects`` is how many are followed; one from https to http is refused. Leaving the block closes the answer.
         """
-        host = urlsplit(url).hostname or "the server"
+        host = _host_of(url)
         with _translated(host):
             response = await self._open().request(
                 method,
@@ -150,6 +150,13 @@ class Transport:
                 read_bufsize=READ_BYTES,
             )
         return self._session
+
+
+def _host_of(url: str) -> str:
+    try:
+        return urlsplit(url).hostname or "the server"
+    except ValueError:
+        raise TransportError("That is not a web address.") from None
 
 
 @contextmanager

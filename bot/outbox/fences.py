@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 _RUN = re.compile(r"`{3,}+|~{3,}+")
 _PREFIX = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?")
+_NO_SPACE = re.compile(r"[^>\t ]")
 _PREFIX_CHARS = 32
 _MARKER_CHARS = 32
 """Longer runs are text: no page has room to close and reopen them."""
@@ -33,6 +34,9 @@ class Fence:
     def holds(self, at: int) -> bool:
         """Whether a page that ends at ``at`` must close this fence and the next one reopen it."""
         return self.start < at and (self.end is None or at < self.end)
+
+    def closed(self, close: int, end: int) -> Fence:
+        return Fence(self.start, self.body, self.prefix, self.marker, self.language, close, end)
 
     def opening(self, room: int) -> str:
         """The line that reopens it, with the language if markers and language fit in ``room`` characters."""
@@ -61,16 +65,16 @@ def fences(text: str, start: int, end: int, inside: Fence | None = None) -> list
         line_end = end if line_end < 0 else line_end
         info = text[run.end() : line_end].strip()
         if open_now and (unquoted := _unquoted(text, open_now, start, run.end())) is not None:
-            found.append(replace(open_now, close=unquoted, end=unquoted))
+            found.append(open_now.closed(unquoted, unquoted))
             open_now = None
         if open_now is None:
             if run[0][0] == "~" or "`" not in info:
-                open_now = Fence(line, min(line_end + 1, end), re.sub(r"[^>\t]", " ", prefix), run[0], _language(info))
+                open_now = Fence(line, min(line_end + 1, end), _NO_SPACE.sub(" ", prefix), run[0], _language(info))
         elif run[0].startswith(open_now.marker) and not info and len(prefix) <= len(open_now.prefix) + 3:
-            found.append(replace(open_now, close=line, end=run.end()))
+            found.append(open_now.closed(line, run.end()))
             open_now = None
     if open_now and (unquoted := _unquoted(text, open_now, start, end)) is not None:
-        open_now = replace(open_now, close=unquoted, end=unquoted)
+        open_now = open_now.closed(unquoted, unquoted)
     return [*found, open_now] if open_now else found
 
 

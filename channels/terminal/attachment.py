@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
+import logging
 from collections.abc import Hashable, Iterable
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from channels.terminal.frames import Frame
+
+log = logging.getLogger(__name__)
 
 GOING_AWAY = 1001
 
@@ -44,15 +47,18 @@ class Attachment:
         """Send ``first``, then every frame that is put, until closed or until the terminal is gone."""
         try:
             for frame in first:
-                await self._websocket.send_text(json.dumps(frame))
+                await self._send(frame)
             while True:
                 await self._wake.wait()
                 self._wake.clear()
                 while self._waiting:
-                    key = next(iter(self._waiting))
-                    await self._websocket.send_text(json.dumps(self._waiting.pop(key)))
+                    await self._send(self._waiting.pop(next(iter(self._waiting))))
                 if self._closing:
                     await self._websocket.close(GOING_AWAY)
                     return
-        except WebSocketDisconnect:
-            return
+        except (WebSocketDisconnect, RuntimeError) as error:
+            log.debug("a terminal is gone: %s", error)
+
+    async def _send(self, frame: Frame) -> None:
+        """Raises ``WebSocketDisconnect`` or, when the server closed the connection itself, ``RuntimeError``."""
+        await self._websocket.send_text(json.dumps(frame))

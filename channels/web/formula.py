@@ -278,7 +278,9 @@ class _Reader:
 
 
 def _operator(char: str) -> str:
-    return f"<mo>{escape(char)}</mo>"
+    """Fences keep the size of the line unless ``\\left`` and ``\\right`` ask for more."""
+    fixed = ' stretchy="false"' if char in "()[]{}|‖⌊⌋⌈⌉⟨⟩" else ""
+    return f"<mo{fixed}>{escape(char)}</mo>"
 
 
 def _space(width: str) -> str:

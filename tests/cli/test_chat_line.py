@@ -10,17 +10,20 @@ from typing import Any
 
 import pytest
 
+from bot.app.control import ControlServer, control_app
 from bot.app.control_client import ControlClient, NoDaemon, TerminalOff
 from bot.app.lock import FolderLock
-from bot.cli.chat_line import ChatLine, ChatRefused
+from bot.cli.chat_line import FRAME_BYTES, ChatLine, ChatRefused
 from bot.cli.chat_plain import PlainChat
 from bot.cli.house import house
 from bot.core.address import Address
-from bot.core.errors import AlreadyRunning, StoreFull
+from bot.core.errors import AlreadyRunning, StoreFull, TooLong
 from bot.core.inbound import UserMessage
-from bot.core.tasks import first_failure
-from bot.core.transcript import UserRow
+from bot.core.model import TextBlock
+from bot.core.stop import StopReason
+from bot.core.transcript import EndRow, StepRow, UserRow
 from bot.time.clock import SystemClock
+from bot.web.server import FRAME_BYTES as SERVER_FRAME_BYTES
 from tests.fakes.house import House, MemoryRecords
 
 MAIN = Address("terminal", "main", "main")
@@ -64,7 +67,6 @@ async def test_what_was_not_acknowledged_is_sent_again_and_stays_one_message(tmp
             line.say("one")
             await line.emptied()
         line.say("two")
-        assert line.waiting
         second = House(tmp_path, turns="later")
         async with second.open():
             async with asyncio.timeout(10):
@@ -87,6 +89,28 @@ async def test_a_chat_that_is_refused_is_not_tried_again(tmp_path: Path) -> None
     async with House(tmp_path).open(), ControlClient(tmp_path) as client:
         with pytest.raises(ChatRefused, match="printable"):
             await ChatLine(client, "\n", CLOCK).run(Ear())
+
+
+async def test_the_longest_message_arrives_and_a_longer_one_is_refused_here(tmp_path: Path) -> None:
+    ear, home = Ear(), House(tmp_path)
+    async with home.open(), connected(tmp_path, ear) as line:
+        for text in ("x" * (FRAME_BYTES - 100), "中" * (FRAME_BYTES // 3 - 100), "\n" * (FRAME_BYTES // 2 - 100)):
+            line.say(text)
+            async with asyncio.timeout(10):
+                await line.emptied()
+            with pytest.raises(TooLong):
+                line.say(text * 2)
+    assert len(home.inbound) == 3
+    assert FRAME_BYTES < SERVER_FRAME_BYTES
+
+
+async def test_what_cannot_be_stored_is_left_out_before_it_is_sent(tmp_path: Path) -> None:
+    home = House(tmp_path)
+    async with home.open(), connected(tmp_path, Ear()) as line:
+        line.say("a\ud800b\x00c")
+        async with asyncio.timeout(10):
+            await line.emptied()
+    assert [inbound.text for inbound in home.inbound if isinstance(inbound, UserMessage)] == ["a?bc"]
 
 
 async def said(data_dir: Path, text: str) -> int:
@@ -115,31 +139,16 @@ async def test_a_message_that_joins_a_running_turn_gets_that_turns_answer(
 async def test_an_answer_that_ends_while_the_connection_is_gone_is_read_from_the_history(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    first, second = House(tmp_path), House(tmp_path, turns="later")
-    second.records = first.records
-    second.channel = type(second.channel)(second_kit(second))
+    records = MemoryRecords()
     async with asyncio.TaskGroup() as group:
-        async with first.open():
+        async with House(tmp_path, records=records).open():
             piped = group.create_task(said(tmp_path, "slow"))
-            while not first.records.all:
+            while not records.all:
                 await asyncio.sleep(0.01)
-        await first._answer("turn-1", UserMessage("m", MAIN, first_sender(first), "unused", 0.0))
-        async with second.open():
-            async with asyncio.timeout(10):
-                assert await piped == 0
-    assert capsys.readouterr().out == "You said **unused**.\n"
-
-
-def second_kit(home: House) -> Any:
-    from tests.fakes.house import kit
-
-    return kit(home.records)
-
-
-def first_sender(home: House) -> Any:
-    message = home.inbound[0]
-    assert isinstance(message, UserMessage)
-    return message.sender
+        records.append(MAIN, "turn-1", StepRow(1, (TextBlock("the whole"),), "a/b", "end"), EndRow(StopReason.ANSWERED))
+        async with House(tmp_path, turns="later", records=records).open(), asyncio.timeout(10):
+            assert await piped == 0
+    assert capsys.readouterr().out == "the whole\n"
 
 
 async def test_a_question_that_a_pipe_cannot_answer_is_mentioned_and_may_be_answered_elsewhere(
@@ -183,9 +192,13 @@ class TestHouse:
             raise AlreadyRunning("Bowerbird already runs.")
 
         ear = Ear()
-        async with ControlClient(tmp_path) as client, house(client, start), connected(tmp_path, ear, patience=10):
-            async with House(tmp_path).open():
-                await ear.until(lambda frame: frame["type"] == "history")
+        async with (
+            ControlClient(tmp_path) as client,
+            house(client, start),
+            connected(tmp_path, ear, patience=10),
+            House(tmp_path).open(),
+        ):
+            await ear.until(lambda frame: frame["type"] == "history")
 
     async def test_a_daemon_that_cannot_start_says_why(self, tmp_path: Path) -> None:
         async def start(ready: Callable[[], None]) -> None:
@@ -211,15 +224,9 @@ class TestHouse:
                     await asyncio.get_running_loop().create_future()
 
 
-async def test_a_daemon_without_terminals_is_an_error_even_with_patience(tmp_path: Path) -> None:
-    from bot.app.control import ControlServer, control_app
-
+async def test_a_daemon_without_terminals_is_an_error_at_once_whatever_the_patience(tmp_path: Path) -> None:
     with FolderLock(tmp_path) as lock:
-        async with (
-            ControlServer(lock, control_app(House(tmp_path / "x"), MemoryRecords())),
-            ControlClient(tmp_path) as client,
-        ):
-            with pytest.raises((TerminalOff, BaseExceptionGroup)) as caught:
-                await ChatLine(client, "main", CLOCK, patience=5).run(Ear())
-    error = caught.value
-    assert isinstance(first_failure(error) if isinstance(error, BaseExceptionGroup) else error, TerminalOff)
+        app = control_app(House(tmp_path / "unused"), MemoryRecords())
+        async with ControlServer(lock, app), ControlClient(tmp_path) as client:
+            with pytest.raises(TerminalOff):
+                await ChatLine(client, "main", CLOCK, patience=60).run(Ear())

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from wcwidth import wcswidth
 
 from bot.cli.harmless import harmless, one_line
-from bot.cli.paint import Painter, settled
+from bot.cli.paint import Painter, ending, settled
 
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -141,3 +141,23 @@ def test_only_whole_blocks_are_settled() -> None:
     assert settled("one\n\n- a\n\n  still a\n- b") == len("one\n\n")
     assert settled("one\n\n```\ncode\n\nmore code") == len("one\n\n")
     assert settled("") == 0
+
+
+def test_a_long_code_block_that_grows_is_coloured_only_where_it_is_seen() -> None:
+    code = [f"line {number}" for number in range(500)]
+    text = "before\n\n```python\n" + "\n".join(code)
+    shown = ending(text, 20)
+    assert shown.split("\n") == ["before", "", "```python", *code[-20:]]
+    for whole in ("before\n\n```\na\nb\n```", "one\n\ntwo", "- a\n- b\n" * 99, ""):
+        assert ending(whole, 20) == whole
+
+
+@given(NASTY.map(harmless), st.integers(3, 30))
+def test_the_end_of_a_growing_answer_is_its_end(text: str, lines: int) -> None:
+    assert ending(text, lines).split("\n")[-lines:] == text.split("\n")[-lines:]
+
+
+@given(st.text(st.sampled_from("ab 中\n"), max_size=200), st.integers(20, 60))
+def test_the_height_of_plain_lines_is_not_underestimated(text: str, width: int) -> None:
+    rows = [row for row in text.split("\n") if row]
+    assert Painter(width, None).height(text) >= sum(wcswidth(row) // width for row in rows)

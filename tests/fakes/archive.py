@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from bot.core.address import Address
 from bot.core.errors import StoreError
 from bot.core.ports import ChatSummary
+from bot.core.text import clipped
 from bot.core.transcript import Body, Row, UserRow
 
 
@@ -31,7 +32,7 @@ class MemoryArchive:
             known = found.get(row.address)
             title = known.title if known else ""
             if not title and isinstance(row.body, UserRow):
-                title = row.body.text[:60]
+                title = clipped(row.body.text, 60)
             found[row.address] = ChatSummary(row.address, title, row.at)
         return sorted(found.values(), key=lambda summary: -summary.last_at)[:limit]
 

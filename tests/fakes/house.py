@@ -1,8 +1,9 @@
 """A small house behind the real terminal channel, control app and socket: it answers by a script, without a brain.
 
 ``python -m tests.fakes.house DATA_DIR`` runs it as a process of its own until SIGTERM. What a message makes it do:
-``slow`` writes until it is stopped, and ``join`` joins that; ``ask`` opens an approval card and goes on when it is decided; ``fail`` ends without a
-model; ``long N`` answers with N paragraphs; ``refuse`` is turned away; anything else is echoed.
+``slow`` writes until it is stopped, and ``join`` joins that; ``ask`` opens an approval card and goes on when it is
+decided; ``fail`` ends without a model; ``long N`` answers with N paragraphs; ``refuse`` is turned away; anything else
+is echoed.
 """
 
 from __future__ import annotations
@@ -97,9 +98,11 @@ def kit(records: MemoryRecords, *, governor: OpenGovernor | None = None, languag
 class House:
     """Implements ``bot.core.ports.Control`` and ``bot.core.ports.Receive``. ``inbound`` is all that arrived, in order."""
 
-    def __init__(self, data_dir: Path, *, language: str = "en", turns: str = "turn") -> None:
+    def __init__(
+        self, data_dir: Path, *, language: str = "en", turns: str = "turn", records: MemoryRecords | None = None
+    ) -> None:
         self.lock = FolderLock(data_dir)
-        self.records = MemoryRecords()
+        self.records = records or MemoryRecords()
         self.governor = OpenGovernor()
         self.channel: TerminalChannel = build(Config(), kit(self.records, governor=self.governor, language=language))
         self.inbound: list[Inbound] = []

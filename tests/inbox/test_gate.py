@@ -45,3 +45,8 @@ def test_a_channel_without_access_lets_in_only_the_person_it_has_proven() -> Non
     assert gate.verdict(UserMessage("1", here, Sender("web", "owner"), "hi", 1.0)).kind == "welcome"
     assert gate.verdict(UserMessage("1", here, Sender("web", "visitor"), "hi", 1.0)).kind == "refuse"
     assert gate.is_owner(Sender("web", "owner")) and not gate.is_owner(Sender("web", "visitor"))
+
+
+def test_the_person_at_the_page_is_an_owner_even_where_the_section_names_others() -> None:
+    gate = Gate({"web": Access.model_validate({"users": ["someone"]})})
+    assert gate.verdict(UserMessage("1", Address("web", "main", "c"), Sender("web", "owner"), "hi", 1.0)).kind == "welcome"

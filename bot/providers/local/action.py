@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from bot.core.model import ModelEvent, ModelStop, ModelText
+from bot.core.model import ModelEvent, ModelStop, ModelText, ModelThinking
 from bot.core.tool import ToolSpec
 from bot.providers.calls import CallIds, called, conclude
 from bot.providers.chat_stream import ChatStream
@@ -161,8 +161,8 @@ class ActionStream:
         acted: list[ModelEvent] = []
         for event in events:
             if isinstance(event, ModelText):
-                if words := self._action.feed(event.text):
-                    acted.append(ModelText(words))
+                words = self._action.feed(event.text)
+                acted.append(ModelText(words) if words else ModelThinking(""))  # nothing to show, but alive
             elif isinstance(event, ModelStop) and self._action.is_call:
                 name, arguments = self._action.call()
                 acted += conclude([called(self._ids.take(None), name, arguments)], event.reason, event.raw)

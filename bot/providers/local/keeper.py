@@ -114,6 +114,9 @@ class Keeper:
                     await self._bring_up(fetch=False, progress=lambda _: None)
                 assert self._engine is not None
                 return self._engine
+        except ProviderError as error:
+            self._fail(error)
+            raise
         except TimeoutError:
             state = self.state
             percent = 100 * state.done_bytes // max(1, state.total_bytes)
@@ -128,7 +131,7 @@ class Keeper:
             if engine is None or not engine.alive:
                 if self._state.phase is Phase.READY:
                     log.warning("the local model has stopped; starting it again")
-                    with suppress(ProviderError):
+                    with suppress(ProviderError):  # it is in the state
                         await self.engine(WARM_TIMEOUTS.silence)
                 else:
                     await self._clock.sleep(HEALTH_SECONDS)
@@ -151,6 +154,10 @@ class Keeper:
 
     async def _bring_up(self, *, fetch: bool, progress: Callable[[LocalState], None]) -> None:
         """The first model that can be had and loaded; raises the last error when none can."""
+        now = self._clock.monotonic()
+        self._launches = [at for at in self._launches if now - at < LAUNCH_SECONDS]
+        if len(self._launches) >= LAUNCHES:
+            raise ProviderFailed(SENTENCES["keeps_ending"])
         models: Sequence[Weights | None] = [None] if self._plan.path else self._plan.models
         for model in models:
             last = model is models[-1]
@@ -159,7 +166,7 @@ class Keeper:
                 await self._launch(path, model.title if model else path.name, progress)
                 return
             except ProviderError as error:
-                if last or isinstance(error, _KeepsEnding):
+                if last:
                     raise
                 log.warning("%s is not to be had, trying a smaller model: %s", model and model.title, error)
 
@@ -179,11 +186,7 @@ class Keeper:
         return await self._shelf.fetch(model, told)
 
     async def _launch(self, path: Path, title: str, progress: Callable[[LocalState], None]) -> None:
-        now = self._clock.monotonic()
-        self._launches = [at for at in self._launches if now - at < LAUNCH_SECONDS]
-        if len(self._launches) >= LAUNCHES:
-            raise _KeepsEnding(SENTENCES["keeps_ending"])
-        self._launches.append(now)
+        self._launches.append(self._clock.monotonic())
         self._state = LocalState(Phase.LOADING, title)
         progress(self._state)
         plan = self._plan
@@ -191,8 +194,15 @@ class Keeper:
             EngineSettings(path, path.stem, plan.log_file, threads=plan.threads, context=plan.context), self._transport
         )
         self._engine = engine
-        await engine.start()
-        await self._warm(engine)
+        try:
+            await engine.start()
+            await self._warm(engine)
+        except (ProviderError, asyncio.CancelledError) as error:
+            if isinstance(error, asyncio.CancelledError):  # says nothing about the engine
+                self._launches.pop()
+                self._state = LocalState()
+            await engine.aclose()
+            raise
         self._state = LocalState(Phase.READY, title)
         progress(self._state)
 
@@ -214,11 +224,6 @@ class Keeper:
             log.warning("the local model could not be warmed: status %d", answer.status)
 
     def _fail(self, error: ProviderError) -> None:
-        log.error("the local model cannot be used: %s", error)
+        if str(error) != self._state.reason:
+            log.error("the local model cannot be used: %s (%s)", error, error.detail)
         self._state = LocalState(Phase.FAILED, self._state.model, reason=str(error))
-
-
-class _KeepsEnding(ProviderFailed):
-    """Another try, with whatever model, would end the same way."""
-
-    retryable = False

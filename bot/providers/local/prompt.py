@@ -27,17 +27,22 @@ _EXAMPLE: Final = re.compile(r",? *(?:\(|such as\b|for example\b|e\.g\.|like\b|ä
 
 @dataclass(slots=True)
 class Turn:
-    """One side's turn. ``facts`` are tool results, ``calls`` the tools asked for since these words were said."""
+    """One side's turn. ``facts`` are the results of the tools asked for since these words were said."""
 
     role: str
     words: list[str] = field(default_factory=list)
-    facts: list[str] = field(default_factory=list)
-    calls: list[tuple[str, bool]] = field(default_factory=list)
+    facts: list[ResultBlock] = field(default_factory=list)
 
     @property
     def text(self) -> str:
         """Facts before words: asked after them, the model uses them; the other way round it repeats the question."""
-        return "\n\n".join(part for part in ("\n".join(self.facts), "\n\n".join(self.words)) if part)
+        facts = "\n".join(f"{fact.name}: {_outcome(fact)}" for fact in self.facts)
+        return "\n\n".join(part for part in (facts, "\n\n".join(self.words)) if part)
+
+    @property
+    def told(self) -> str:
+        """The facts alone, for a person to read."""
+        return "\n".join(map(_outcome, self.facts))
 
 
 def turns_of(messages: Iterable[Message]) -> list[Turn]:
@@ -58,8 +63,7 @@ def turns_of(messages: Iterable[Message]) -> list[Turn]:
         turn.words += words
         for block in message.content:
             if isinstance(block, ResultBlock):
-                turn.facts.append(f"{block.name}: {'failed: ' if block.error else ''}{block.text}")
-                turn.calls.append((block.name, block.error))
+                turn.facts.append(block)
             elif isinstance(block, ImageBlock):
                 turn.words.append("(An image, which this model cannot see.)")
     return turns
@@ -67,8 +71,8 @@ def turns_of(messages: Iterable[Message]) -> list[Turn]:
 
 def still_open(turn: Turn, tools: Sequence[ToolSpec]) -> tuple[ToolSpec, ...]:
     """The tools not called for this turn yet; one that failed may be tried a second time."""
-    tried = [name for name, _ in turn.calls]
-    failed = {name for name, error in turn.calls if error}
+    tried = [fact.name for fact in turn.facts]
+    failed = {fact.name for fact in turn.facts if fact.error}
     return tuple(
         tool for tool in tools if tool.name not in tried or (tool.name in failed and tried.count(tool.name) == 1)
     )
@@ -87,6 +91,10 @@ def chat_turns(system: str, turns: Sequence[Turn], offered: Sequence[ToolSpec]) 
     if offered:
         messages.insert(-1, {"role": "system", "content": offer(offered)})
     return messages
+
+
+def _outcome(fact: ResultBlock) -> str:
+    return f"failed: {fact.text}" if fact.error else fact.text
 
 
 def _brief(description: str) -> str:

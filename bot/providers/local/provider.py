@@ -34,6 +34,7 @@ from bot.providers.faults import Faults, complaint_of
 from bot.providers.local.action import ActionStream, action_schema
 from bot.providers.local.bounds import bounded
 from bot.providers.local.catalogue import SMOLLM2, chosen
+from bot.providers.local.echo import EchoStream
 from bot.providers.local.gate import goes_without_saying, may_need
 from bot.providers.local.keeper import Keeper, LocalState, Phase, Plan
 from bot.providers.local.machine import free_memory_bytes
@@ -125,8 +126,7 @@ class LocalProvider:
         if len(offered) == 1 and goes_without_saying("\n".join(turns[-1].words), offered[0]):
             yield _one_call(ids, offered[0])
             return
-        plain = ChatStream(replace(request, tools=()), faults, ids, vendor=self._name)
-        answer = ActionStream(plain, ids) if offered else plain
+        answer = self._answer(request, turns, offered, faults, ids)
         engine = await self._keeper.engine(self._config.wait_seconds)
         translation = wire.Transport(TransportError, lambda error: translated(error, faults))
         try:
@@ -147,6 +147,15 @@ class LocalProvider:
     async def aclose(self) -> None:
         await self._keeper.aclose()
         await self._transport.aclose()
+
+    def _answer(
+        self, request: ModelRequest, turns: list[Turn], offered: tuple[ToolSpec, ...], faults: Faults, ids: CallIds
+    ) -> wire.Answer:
+        plain = ChatStream(replace(request, tools=()), faults, ids, vendor=self._name)
+        answer: wire.Answer = ActionStream(plain, ids) if offered else plain
+        if turns and turns[-1].facts and not request.schema:
+            return EchoStream(answer, "\n".join(turns[-1].words), turns[-1].told)
+        return answer
 
     def _body(self, request: ModelRequest, turns: list[Turn], offered: tuple[ToolSpec, ...]) -> dict[str, Any]:
         schema = action_schema(offered) if offered else bounded(request.schema) if request.schema else None

@@ -182,10 +182,7 @@ async def test_a_restarted_daemon_takes_the_same_terminals_again(tmp_path: Path)
         await terminal.final()
     await terminal.ended()
     assert terminal.link.refusal == "", "a stopping daemon does not turn a terminal away for good"
-    second = House(tmp_path)
-    second.records = first.records
-    second.channel = build(Config(), kit(first.records))
-    async with second.open(), attached(tmp_path) as terminal:
+    async with House(tmp_path, records=first.records).open(), attached(tmp_path) as terminal:
         assert [entry["text"] for entry in (await terminal.next("history"))["entries"]] == ["hi", "You said **hi**."]
 
 
@@ -324,9 +321,7 @@ async def test_a_history_that_cannot_be_read_keeps_nobody_out(tmp_path: Path) ->
         async def rows(self, address: Address, limit: int) -> list[Row]:
             raise StoreError("The file is damaged.")
 
-    house = House(tmp_path)
-    house.channel = build(Config(), kit(Unreadable()))
-    async with house.open(), attached(tmp_path) as terminal:
+    async with House(tmp_path, records=Unreadable()).open(), attached(tmp_path) as terminal:
         assert await terminal.next("history") == {"type": "history", "entries": []}
 
 
@@ -339,8 +334,7 @@ async def test_an_answer_that_ends_while_the_history_is_read_is_told_once(tmp_pa
             await house.channel.show(MAIN, None, shown(house.channel, "t1", "whole", final=True))
             return list(self.all)
 
-    house = House(tmp_path)
-    house.channel = build(Config(), kit(Slow()))
+    house = House(tmp_path, records=Slow())
     async with house.open(), attached(tmp_path) as terminal:
         history = await terminal.next("history")
         assert [entry["who"] for entry in history["entries"]] == ["person"]

@@ -1,0 +1,89 @@
+// The message box: grows with its text, keeps a draft for each chat, sends on Enter but never in the middle of a
+// composed character.
+
+import { $, icon } from "./dom.js";
+
+const DRAFT = "bowerbird.draft.";
+
+export class Composer {
+  // told: {send(text), stop()}
+  constructor(told) {
+    this.told = told;
+    this.form = $("#composer");
+    this.box = $("#message");
+    this.sendButton = $("#send");
+    this.stopButton = $("#stop");
+    this.chat = "";
+    this.sendButton.append(icon("send"));
+    this.stopButton.append(icon("stop"));
+    this.form.addEventListener("submit", (event) => (event.preventDefault(), this.submit()));
+    this.form.addEventListener("click", (event) => event.target === this.form && this.box.focus());
+    this.stopButton.addEventListener("click", () => told.stop());
+    this.box.addEventListener("input", () => this.changed());
+    this.box.addEventListener("keydown", (event) => {
+      // 229 is what some browsers report for the key that ends a composition
+      if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.keyCode === 229) return;
+      event.preventDefault();
+      this.submit();
+    });
+    window.addEventListener("resize", () => this.grow());
+  }
+
+  get text() {
+    return this.box.value.trim();
+  }
+
+  submit() {
+    if (!this.text) return;
+    const text = this.text;
+    this.put("");
+    this.told.send(text);
+  }
+
+  put(text) {
+    this.box.value = text;
+    this.changed();
+  }
+
+  changed() {
+    this.sendButton.disabled = this.text === "";
+    this.grow();
+    try {
+      if (this.box.value) localStorage.setItem(DRAFT + this.chat, this.box.value);
+      else localStorage.removeItem(DRAFT + this.chat);
+    } catch {
+      // without storage there are no drafts
+    }
+  }
+
+  grow() {
+    this.box.style.height = "auto";
+    this.box.style.height = `${this.box.scrollHeight}px`;
+  }
+
+  open(chat, name) {
+    this.chat = chat;
+    this.box.placeholder = name;
+    let draft = "";
+    try {
+      draft = localStorage.getItem(DRAFT + chat) || "";
+    } catch {
+      // without storage there are no drafts
+    }
+    this.put(draft);
+  }
+
+  working(busy) {
+    this.stopButton.hidden = !busy;
+    if (!busy) this.stopButton.disabled = false;
+  }
+
+  stopping() {
+    this.stopButton.disabled = true;
+    setTimeout(() => (this.stopButton.disabled = false), 2000);
+  }
+
+  focus() {
+    this.box.focus();
+  }
+}

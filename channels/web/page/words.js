@@ -1,0 +1,169 @@
+// Every sentence of the page, in English and Chinese, and how times are written.
+
+const WORDS = {
+  skip: ["Skip to the message box", "跳到消息输入框"],
+  chats: ["Chats", "聊天"],
+  new_chat: ["New chat", "新聊天"],
+  open_menu: ["Open the list of chats", "打开聊天列表"],
+  close_menu: ["Close the list of chats", "关闭聊天列表"],
+  conversation: ["Conversation", "对话"],
+  earlier: ["Show earlier messages", "显示更早的消息"],
+  hello: ["What can I do for you?", "我能为你做些什么？"],
+  latest: ["Jump to latest", "跳到最新"],
+  message: ["Message", "消息"],
+  write_here: ["Write to {name}", "给 {name} 写消息"],
+  stop: ["Stop", "停止"],
+  stopping: ["Stopping…", "正在停止…"],
+  send: ["Send", "发送"],
+  hint: ["Enter sends, Shift+Enter begins a new line", "Enter 发送，Shift+Enter 换行"],
+  untitled: ["New chat", "新聊天"],
+  today: ["Today", "今天"],
+  yesterday: ["Yesterday", "昨天"],
+  week: ["Earlier this week", "本周早些时候"],
+  older: ["Older", "更早"],
+  working: ["working", "进行中"],
+  you: ["You", "你"],
+  you_said: ["You said:", "你说："],
+  added: ["added while answering", "回答时补充"],
+  thinking: ["Thinking", "思考中"],
+  waiting: ["Waiting for your decision", "等待你的决定"],
+  resuming: ["Going on", "继续中"],
+  copy: ["Copy", "复制"],
+  copied: ["Copied", "已复制"],
+  copy_answer: ["Copy the answer", "复制回答"],
+  copy_code: ["Copy the code", "复制代码"],
+  sending: ["Sending…", "正在发送…"],
+  kept: ["Not sent yet. It is kept here and sent as soon as the connection is back.", "尚未发送。消息已保留，连接恢复后会自动发送。"],
+  failed: ["Not sent: {why}", "未发送：{why}"],
+  retry: ["Try again", "重试"],
+  discard: ["Discard", "丢弃"],
+  used_one: ["Used {name}", "使用了 {name}"],
+  used_many: ["Used {count} tools", "使用了 {count} 个工具"],
+  tool_failed: ["failed", "失败"],
+  tool_running: ["running", "运行中"],
+  tool_done: ["done", "完成"],
+  approve: ["May I do this?", "可以执行吗？"],
+  once: ["Once", "仅此一次"],
+  chat: ["This chat", "本聊天"],
+  always: ["Always", "始终"],
+  deny: ["Deny", "拒绝"],
+  once_why: ["Allow this one call", "只允许这一次调用"],
+  chat_why: ["Allow this tool in this chat", "在本聊天中允许此工具"],
+  always_why: ["Allow this tool in every chat of yours", "在你的所有聊天中允许此工具"],
+  deny_why: ["Do not run it", "不执行"],
+  expires: ["Denied automatically in {time}", "{time} 后自动拒绝"],
+  was_once: ["Allowed once", "已允许一次"],
+  was_chat: ["Allowed for this chat", "已在本聊天中允许"],
+  was_always: ["Always allowed", "已始终允许"],
+  was_deny: ["Denied", "已拒绝"],
+  was_expired: ["Expired, not run", "已过期，未执行"],
+  was_void: ["No longer needed", "已无需决定"],
+  by: ["by {name}", "由 {name}"],
+  effect_read: ["reads", "读取"],
+  effect_write: ["writes files", "写入文件"],
+  effect_send: ["sends to others", "向他人发送"],
+  effect_run: ["runs a program", "运行程序"],
+  effect_spend: ["spends money", "花费金钱"],
+  arguments: ["Arguments", "参数"],
+  ended_badly: ["The answer could not be finished ({stop}).", "回答未能完成（{stop}）。"],
+  fresh: ["A new conversation begins here", "新的对话从这里开始"],
+  answered: ["Answer: {text}", "回答：{text}"],
+  asks: ["{tool} asks for your approval.", "{tool} 请求你的批准。"],
+  lost: ["Connection lost. Trying again…", "连接已断开，正在重试…"],
+  back: ["Connected again", "已重新连接"],
+  try_now: ["Try now", "立即重试"],
+  load_failed: ["This chat could not be loaded: {why}", "无法加载此聊天：{why}"],
+  no_answer: ["the server does not answer", "服务器没有响应"],
+  model_downloading: ["Fetching the model {name}", "正在下载模型 {name}"],
+  model_loading: ["Loading the model {name}", "正在加载模型 {name}"],
+  model_absent: ["No model yet", "尚无模型"],
+  model_failed: ["The built-in model could not be prepared", "内置模型准备失败"],
+  model_demo: ["Demo model", "演示模型"],
+  demo: [
+    "You are talking to the small built-in model. It shows how everything works, but it makes mistakes.",
+    "你正在与内置的小模型对话。它能展示各项功能，但会出错。",
+  ],
+  absent: ["There is no language model yet. Commands such as /help work meanwhile.", "目前还没有语言模型，/help 等命令仍可使用。"],
+  better: ["How to plug in a better one", "如何接入更好的模型"],
+  about_title: ["The model that answers", "正在回答的模型"],
+  about_key: [
+    "Put ANTHROPIC_API_KEY=… or OPENAI_API_KEY=… into the file .env beside config.yaml, and restart Bowerbird.",
+    "在 config.yaml 旁的 .env 文件中写入 ANTHROPIC_API_KEY=… 或 OPENAI_API_KEY=…，然后重启 Bowerbird。",
+  ],
+  about_ollama: [
+    "Or install Ollama on this machine and fetch a model, for example with “ollama pull llama3.2”; Bowerbird finds it by itself.",
+    "或在本机安装 Ollama 并下载模型，例如 “ollama pull llama3.2”，Bowerbird 会自动找到它。",
+  ],
+  about_now: ["Now answering: {name}", "当前模型：{name}"],
+  dismiss: ["Hide this", "隐藏"],
+  close: ["Close", "关闭"],
+  keys: ["Keyboard shortcuts", "键盘快捷键"],
+  key_send: ["Send", "发送"],
+  key_line: ["New line", "换行"],
+  key_stop: ["Stop the answer", "停止回答"],
+  key_focus: ["Go to the message box", "跳到输入框"],
+  key_new: ["New chat", "新聊天"],
+  key_chats: ["Previous or next chat", "上一个或下一个聊天"],
+  key_help: ["This list", "显示此列表"],
+  sign_in: ["Sign in to Bowerbird", "登录 Bowerbird"],
+  sign_in_how: ["Enter the access token from the configuration (BOWERBIRD_WEB_TOKEN).", "请输入配置中的访问令牌（BOWERBIRD_WEB_TOKEN）。"],
+  token: ["Access token", "访问令牌"],
+  enter: ["Sign in", "登录"],
+};
+
+const IDEAS = {
+  en: [
+    "Summarise this text in three sentences: ",
+    "Remind me tomorrow at 9 to water the plants",
+    "Write a Python script that renames photos by date",
+    "Explain compound interest with an example",
+  ],
+  zh: ["用三句话总结这段文字：", "明天上午 9 点提醒我浇花", "写一个按日期重命名照片的 Python 脚本", "举例解释什么是复利"],
+};
+
+export const language = (navigator.language || "en").toLowerCase().startsWith("zh") ? "zh" : "en";
+export const ideas = IDEAS[language];
+
+export function say(key, values = {}) {
+  const sentence = WORDS[key][language === "zh" ? 1 : 0];
+  return sentence.replace(/\{(\w+)\}/g, (_, name) => values[name] ?? "");
+}
+
+export function has(key) {
+  return Object.hasOwn(WORDS, key);
+}
+
+// Fills in the sentences of the markup: data-say is the text, data-label the accessible name and the tooltip.
+export function translate(root = document) {
+  document.documentElement.lang = language === "zh" ? "zh-Hans" : "en";
+  for (const one of root.querySelectorAll("[data-say]")) one.textContent = say(one.dataset.say);
+  for (const one of root.querySelectorAll("[data-label]")) {
+    one.setAttribute("aria-label", say(one.dataset.label));
+    if (one.tagName === "BUTTON") one.title = say(one.dataset.label);
+  }
+}
+
+const clock = new Intl.DateTimeFormat(navigator.language, { hour: "2-digit", minute: "2-digit" });
+const full = new Intl.DateTimeFormat(navigator.language, { dateStyle: "full", timeStyle: "short" });
+const day = new Intl.DateTimeFormat(navigator.language, { weekday: "long", day: "numeric", month: "long" });
+
+export const timeOf = (seconds) => clock.format(new Date(seconds * 1000));
+export const momentOf = (seconds) => full.format(new Date(seconds * 1000));
+
+export function daysAgo(seconds) {
+  const midnight = new Date().setHours(0, 0, 0, 0);
+  return Math.max(0, Math.ceil((midnight - seconds * 1000) / 86400000));
+}
+
+export function dayOf(seconds) {
+  const ago = daysAgo(seconds);
+  return ago === 0 ? say("today") : ago === 1 ? say("yesterday") : day.format(new Date(seconds * 1000));
+}
+
+// 4.2 s, 12 s, 3 min 5 s
+export function durationOf(seconds) {
+  if (seconds < 10) return `${(Math.round(seconds * 10) / 10).toFixed(1)} s`;
+  if (seconds < 60) return `${Math.round(seconds)} s`;
+  const rest = Math.round(seconds % 60);
+  return `${Math.floor(seconds / 60)} min${rest ? ` ${rest} s` : ""}`;
+}

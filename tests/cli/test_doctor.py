@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.cli.programs import a_house, bowerbird, configured
+
+
+def findings(config: Path, *arguments: str) -> tuple[int, dict[str, dict[str, str]]]:
+    """The exit status and the last finding of each area."""
+    done = bowerbird("doctor", "--json", *arguments, "--config", config)
+    assert done.stderr == ""
+    return done.returncode, {finding["area"]: finding for finding in json.loads(done.stdout)["findings"]}
+
+
+def test_a_running_daemon_is_found(tmp_path: Path) -> None:
+    config = configured(tmp_path)
+    with a_house(tmp_path / "data"):
+        _, found = findings(config)
+    assert (found["daemon"]["level"], found["daemon"]["line"]) == ("ok", "runs as process 1")
+
+
+def test_a_damaged_store_is_a_failure_that_says_what_to_do_and_is_left_as_it_is(tmp_path: Path) -> None:
+    config = configured(tmp_path)
+    file = tmp_path / "data" / "bowerbird.db"
+    file.parent.mkdir()
+    file.write_bytes(b"SQLite format 3\0" + b"\xff" * 8192)
+    status, found = findings(config)
+    assert status == 1
+    assert found["store"]["level"] == "fail"
+    assert found["store"]["advice"]
+    assert file.read_bytes().endswith(b"\xff" * 8192)
+
+
+def test_people_read_lines_with_advice_below_them(tmp_path: Path) -> None:
+    done = bowerbird("doctor", "--config", configured(tmp_path))
+    assert "ok    store: is made at the first start" in done.stdout
+    assert "\n      -> " in done.stdout

@@ -1,0 +1,61 @@
+"""The person at the platform, and whole runs of one turn through deaths and restarts."""
+
+from __future__ import annotations
+
+import asyncio
+
+from tests.crash.death import Death
+from tests.crash.story import LAST, PROMPT, continued
+from tests.crash.world import Process, World
+
+
+async def press(world: World, verb: str = "once") -> None:
+    """Wait for a card that can be decided, and press its button, whether or not anybody is alive to hear it."""
+    await world.platform.until(lambda platform: any(message.payload(verb) for message in platform.standing))
+    newest = [message for message in world.platform.standing if message.payload(verb)][-1]
+    await world.platform.press(newest.payload(verb))
+
+
+async def go_on(world: World) -> Process:
+    """Start again. The platform delivers the message once more, and a model that has to continue knows how."""
+    draft = "".join(text for (text,) in world.rows("SELECT text FROM drafts ORDER BY seq"))
+    if draft and LAST.startswith(draft):
+        await world.vendor.add([continued(LAST[len(draft) :])])
+    life = world.start()
+    await world.platform.say(PROMPT, "u1")
+    return life
+
+
+def unrecorded(world: World) -> set[str]:
+    """Messages that the platform has and the dead process had not written down: it had written that it was about to."""
+    refs = {ref for (ref,) in world.rows("SELECT ref FROM parts")}
+    unknown = {message.id for message in world.platform.standing} - refs
+    assert not unknown or None in refs, "sent before the intent was written"
+    return unknown
+
+
+async def suffer(world: World, *deaths: Death, late: bool = False, verb: str = "once") -> set[str]:
+    """One turn that dies at each of ``deaths`` in turn. Returns the messages that no later life can know of.
+
+    ``late``: nobody presses before the last restart.
+    """
+    unknown: set[str] = set()
+    restarted = asyncio.Event()
+
+    async def decide() -> None:
+        if late:
+            await restarted.wait()
+        await press(world, verb)
+
+    async with asyncio.TaskGroup() as group:
+        group.create_task(decide())
+        for number, death in enumerate(deaths):
+            life = world.start(death)
+            if number == 0:
+                await world.platform.say(PROMPT, "u1")
+            await life.dies()
+            unknown |= unrecorded(world)
+        life = await go_on(world)
+        await life.ready()
+        restarted.set()
+    return unknown

@@ -1,0 +1,76 @@
+"""Every durable and every visible action of the turn in ``story``: where a process can die."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final, get_args
+
+from tests.crash.death import Death, Kind, When
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """``times`` it happens in one turn. ``paced``: how often depends on the machine, at least so often."""
+
+    kind: Kind
+    name: str
+    times: int = 1
+    paced: bool = False
+
+
+ACTIONS: Final = (
+    Action("commit", "InboxRows.record", 2),
+    Action("commit", "TranscriptRows.begin"),
+    Action("commit", "TranscriptRows.write_draft", 7, paced=True),
+    Action("commit", "TranscriptRows.append", 4),
+    Action("commit", "UsageRows.add", 3),
+    Action("commit", "CallRows.start", 2),
+    Action("commit", "TranscriptRows.result", 2),
+    Action("commit", "ApprovalRows.ask"),
+    Action("commit", "ApprovalRows.decide"),
+    Action("commit", "PartRows.intend"),
+    Action("commit", "PartRows.record", 2),
+    Action("commit", "InboxRows.finish"),
+    Action("commit", "InboxRows.finish_turn"),
+    Action("show", "send-text"),
+    Action("show", "edit-text", 5, paced=True),
+    Action("show", "edit-card"),
+    Action("show", "edit-final"),
+    Action("show", "answer"),
+    Action("tool", "opens"),
+)
+"""The turn on a platform whose messages hold all of it."""
+
+LONG_ACTIONS: Final = (
+    Action("commit", "PartRows.intend", 3),
+    Action("commit", "PartRows.record", 3),
+    Action("commit", "PartRows.seal", 2),
+    Action("show", "send-text", 3),
+    Action("show", "edit-sealed", 2),
+)
+"""What more there is where the answer is three messages."""
+
+
+def deaths(actions: Iterable[Action]) -> list[Death]:
+    """All of them. A tool only dies before: after is the commit of its result."""
+    return [
+        Death(action.kind, action.name, nth, when)
+        for action in actions
+        for nth in range(1, action.times + 1)
+        for when in get_args(When)
+        if (action.kind, when) != ("tool", "after")
+    ]
+
+
+def counted(lines: Iterable[str]) -> Mapping[tuple[str, str], int]:
+    """How often each action happened, from a life's ``actions.log``."""
+    found: dict[tuple[str, str], int] = {}
+    for line in lines:
+        kind, name, nth = line.split(":")
+        found[kind, name] = int(nth)
+    return found
+
+
+def at(text: str) -> Death:
+    return Death.parse(text)

@@ -1,0 +1,66 @@
+"""The turn that dies: what the person asks, what the model says at each step, and the one answer that is right."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, Final
+
+from bot.brain.calls import UNKNOWN_OUTCOME
+from tests.sim.llm import When, answer, call, sleep, text
+from tests.sim.llm.script import Answer
+from tests.sim.llm.steps import Step
+
+MODEL: Final = "gpt-4.1-mini"
+PROMPT: Final = "How much is 17*23? Note it down, then tell me about the number."
+NOTE: Final = "17*23 = 391"
+FIRST: Final = "Let me work that out first."
+SECOND: Final = "I would like to keep that in your notes."
+PIECES: Final = (
+    "The product of seventeen and twenty-three is three hundred and ninety-one. ",
+    "Both factors are prime, so it has exactly four divisors and no others. ",
+    "It lies between three hundred and sixty-one, which is nineteen squared, ",
+    "and four hundred, which is twenty squared, so its root is near 19.77. ",
+    "Written in binary it is 110000111, which reads the same from both ends, ",
+    "so in that base it is a palindrome, although it is none in base ten. ",
+    "Its digits add up to thirteen, which is a prime number as well. ",
+    "As a year it saw a quiet spring; as a number it is called semiprime. ",
+    "I have added the result to your notes, so that you will find it later.",
+)
+LAST: Final = "".join(PIECES)
+WHOLE: Final = f"{FIRST}\n\n{SECOND}\n\n{LAST}"
+"""The visible text of the turn: its three steps, joined as the Brain joins them."""
+CARD: Final = "**note\\_write** · Approved once. (Ann)"
+"""What a channel without cards of its own shows of the decided approval."""
+PIECE_SECONDS: Final = 0.05
+TOLD_UNKNOWN: Final = UNKNOWN_OUTCOME
+
+
+def _spoken(pieces: Sequence[str]) -> list[Step]:
+    return [step for piece in pieces for step in (text(piece), sleep(PIECE_SECONDS))]
+
+
+def script(*, before_first: Sequence[Step] = (), within_last: Sequence[Step] = ()) -> list[Answer]:
+    """Answers by what the model has been told, so that a turn that is resumed anywhere meets the right one.
+
+    ``before_first`` is played once the first call is open, ``within_last`` in the middle of the last answer.
+    """
+    half = len(PIECES) // 2
+    return [
+        answer(
+            *before_first, text(FIRST), call("c_sum", "calculate", ['{"expression": ', '"17*23"}']), when=When(turn=1, step=1)
+        ),
+        answer(text(SECOND), call("c_note", "note_write", [json.dumps({"text": NOTE})]), when=When(turn=1, step=2)),
+        answer(*_spoken(PIECES[:half]), *within_last, *_spoken(PIECES[half:]), when=When(turn=1, step=3)),
+    ]
+
+
+def continued(rest: str) -> Answer:
+    """What a model says that is shown its own cut-off answer and asked to go on."""
+    cut = [rest[at : at + 70] for at in range(0, len(rest), 70)]
+    return answer(*_spoken(cut), when=When(user="Your answer was cut off"))
+
+
+def posted(answers: Sequence[Answer]) -> dict[str, Any]:
+    """For ``POST /_sim/script``; every answer may be asked for any number of times."""
+    return {"answers": [{**one.to_json(), "repeat": True} for one in answers]}

@@ -1,0 +1,80 @@
+"""What must be true once a turn that died has been answered after all."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Collection
+from typing import Any
+
+from bot.brain.history import paired, turn_messages
+from bot.core.transcript import ResultRow, StepRow
+from bot.brain.progress import calls_of
+from bot.store.store import Store
+from tests.crash.story import CARD, LAST, NOTE, TOLD_UNKNOWN, WHOLE
+from tests.crash.world import World
+
+
+class Noted(enum.Enum):
+    """What became of the one call that must not run twice, and what the model read of it."""
+
+    ONCE = (1, False)
+    DONE_BUT_UNKNOWN = (1, True)
+    NOT_DONE_BUT_UNKNOWN = (0, True)
+
+
+async def holds(world: World, *, unknown: Collection[str] = (), noted: Noted = Noted.ONCE) -> None:
+    """Wait for the end, stop the daemon, and look at everything that outlived it."""
+    await world.finished()
+    assert await world.lives[-1].stops() == 0
+    one_answer(world, unknown)
+    effects, told = noted.value
+    assert [line.endswith(NOTE) for line in world.notes()] == [True] * effects
+    asked = await world.vendor.requests()
+    assert any(TOLD_UNKNOWN in str(request["body"]) for request in asked) is told
+    assert await world.vendor.violations() == []
+    rows_in_order(world)
+    await transcript_in_order(world)
+    for life in world.lives:
+        assert "Traceback" not in life.said
+        assert " ERROR " not in life.said
+
+
+def one_answer(world: World, unknown: Collection[str]) -> None:
+    """Exactly one message holds the answer, and it holds all of it. ``unknown`` are previews whose ids died with the
+    process that sent them."""
+    platform = world.platform
+    assert platform.violations == []
+    assert not any(LAST in platform.messages[id_].text for id_ in unknown)
+    known = [message for message in platform.standing if message.id not in unknown]
+    assert [message.text for message in known] == [f"{WHOLE}\n\n{CARD}"]
+    [answer] = known
+    assert answer.buttons == {}
+    ends = [call.buttons == 0 for call in platform.calls if call.message == answer.id]
+    assert ends.index(True) == len(ends) - 1, "changed after its end"
+
+
+def rows_in_order(world: World) -> None:
+    def rows(sql: str) -> list[tuple[Any, ...]]:
+        return world.rows(sql)
+
+    assert rows("PRAGMA integrity_check") == [("ok",)]
+    assert rows("SELECT platform_id, outcome FROM inbox WHERE kind = 'message'") == [("u1", "answered")]
+    assert rows("SELECT count(*), count(finished_at) FROM inbox WHERE kind = 'press'") == [(1, 1)]
+    assert rows("SELECT decision, decided_by FROM approvals") == [("once", "Ann")]
+    assert rows("SELECT * FROM drafts") == []
+    assert rows("SELECT name, ended_at IS NOT NULL FROM calls ORDER BY started_at") == [
+        ("calculate", 1),
+        ("note_write", 1),
+    ]
+    assert rows("SELECT count(*) FROM parts WHERE ref IS NULL") == [(0,)]
+
+
+async def transcript_in_order(world: World) -> None:
+    """One question, three steps, each call with one result, one end."""
+    [(turn,)] = world.rows("SELECT DISTINCT turn FROM transcript")
+    async with Store.open(world.data) as store:
+        rows = await store.transcript.turn_rows(turn)
+    assert [row.body.kind for row in rows] == ["user", "step", "result", "step", "result", "step", "end"]
+    calls = [call.id for row in rows if isinstance(row.body, StepRow) for call in calls_of(row.body)]
+    assert calls == [row.body.call_id for row in rows if isinstance(row.body, ResultRow)]
+    assert paired(turn_messages(rows))

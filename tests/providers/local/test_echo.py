@@ -1,0 +1,53 @@
+"""An answer that only repeats the question gives way to what the tool said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pytest
+
+from bot.core.model import ModelEvent, ModelStop, ModelStopReason, ModelText
+from bot.providers.local.echo import EchoStream
+
+STOP = ModelStop(ModelStopReason.END)
+
+
+class Answer:
+    """Each fed payload is a piece of text; the end is a stop."""
+
+    complete = closed = False
+
+    def feed(self, payload: str) -> Iterable[ModelEvent]:
+        return [ModelText(payload)]
+
+    def end(self) -> Iterable[ModelEvent]:
+        return [STOP]
+
+
+def heard(question: str, *pieces: str) -> list[str]:
+    """The texts, after each piece and at the end."""
+    stream = EchoStream(Answer(), question, "15:27")
+    said = [stream.feed(piece) for piece in pieces] + [stream.end()]
+    assert said[-1][-1] == STOP
+    return ["".join(event.text for event in events if isinstance(event, ModelText)) for events in said]
+
+
+@pytest.mark.parametrize("echo", [("现在", "几点", "了。"), ("现在几点了",), ("现在几点了？\n",)])
+def test_an_echo_becomes_the_facts(echo: tuple[str, ...]) -> None:
+    assert heard("现在几点了？", *echo) == ["" for _ in echo] + ["15:27"]
+
+
+def test_another_answer_comes_at_once() -> None:
+    assert heard("what time is it?", "It", " is", " 15:27.") == ["It", " is", " 15:27.", ""]
+
+
+def test_an_answer_that_begins_like_the_question_is_only_delayed() -> None:
+    assert heard("17*23", "17", "*23", " = 391") == ["", "", "17*23 = 391", ""]
+
+
+def test_half_of_the_question_is_an_answer_of_its_own() -> None:
+    assert heard("note that", "note") == ["", "note"]
+
+
+def test_silence_stays_silence() -> None:
+    assert heard("what time is it?") == [""]

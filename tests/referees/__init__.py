@@ -1,0 +1,1 @@
+"""Third-party emulators of model vendors, as an outside referee of `bot.providers`."""

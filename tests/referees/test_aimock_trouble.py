@@ -1,0 +1,201 @@
+"""Trouble that a third party makes in the words of each vendor, and what the retries make of it.
+
+The clock's sleepers wake at once and say how long they wanted to sleep; llmock's verdict judges the real waiting.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+
+from bot.core.errors import (
+    KeyRefused,
+    ModelMissing,
+    NoCredit,
+    ProviderBusy,
+    ProviderError,
+    ProviderFailed,
+    ProviderUnreachable,
+    RequestRefused,
+    StreamCut,
+    StreamGarbled,
+    StreamStalled,
+)
+from bot.core.model import ModelStopReason
+from tests.providers.bench import VENDORS, SleeplessClock
+from tests.referees.aimock import Aimock, calls, fails, says
+from tests.referees.conftest import Wire
+from tests.referees.wired import Wired
+
+pytestmark = pytest.mark.xdist_group("aimock")
+
+LONG = "Sticks, straw, shells, berries and blue bottle caps."
+OUR_PAUSES = [0.5, 1.0]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    wired: Wired
+    clock: SleeplessClock
+    aimock: Aimock
+
+    async def attempts(self) -> int:
+        return len(await self.aimock.asked())
+
+
+@pytest.fixture(params=sorted(VENDORS))
+def case(request: pytest.FixtureRequest, aimock: Aimock, wire: Wire) -> Case:
+    clock = SleeplessClock()
+    return Case(wire(request.param, aimock.base_url(request.param), clock), clock, aimock)
+
+
+BUSY = [
+    (429, "rate_limit_error", {"retryAfter": 7}, 7.0),
+    (429, "rate_limit_error", {}, 1.0),  # aimock always asks for a second at least
+    (503, "service_unavailable", {}, 0.5),
+    (529, "overloaded_error", {}, 0.5),
+    (500, "api_error", {}, 0.5),
+]
+
+
+@pytest.mark.parametrize(("status", "kind", "more", "pause"), BUSY)
+async def test_a_vendor_in_trouble_is_asked_again_after_the_pause_it_wants(
+    case: Case, status: int, kind: str, more: dict[str, int], pause: float
+) -> None:
+    await case.aimock.in_turn(fails(status, kind, **more), says("Here I am."))
+    heard = await case.wired.ask()
+    assert heard.text == "Here I am."
+    assert case.clock.slept == [pause]
+
+
+LASTING: list[tuple[int, str, type[ProviderError], list[float]]] = [
+    (429, "rate_limit_error", ProviderBusy, [1.0, 1.0]),
+    (503, "service_unavailable", ProviderBusy, OUR_PAUSES),
+    (529, "overloaded_error", ProviderBusy, OUR_PAUSES),
+    (500, "api_error", ProviderFailed, OUR_PAUSES),
+]
+
+
+@pytest.mark.parametrize(("status", "kind", "error", "pauses"), LASTING)
+async def test_lasting_trouble_is_given_up_after_three_attempts(
+    case: Case, status: int, kind: str, error: type[ProviderError], pauses: list[float]
+) -> None:
+    await case.aimock.script(fails(status, kind))
+    heard = await case.wired.ask()
+    assert type(heard.error) is error
+    assert case.clock.slept == pauses
+    assert await case.attempts() == 3
+
+
+REFUSALS: list[tuple[int, str, str, type[ProviderError]]] = [
+    (400, "invalid_request_error", "messages: too few", RequestRefused),
+    (401, "authentication_error", "invalid key", KeyRefused),
+    (402, "billing_error", "no credit", NoCredit),
+    (403, "permission_error", "not for you", KeyRefused),
+    (404, "not_found_error", "model: no such model", ModelMissing),
+    (429, "insufficient_quota", "You exceeded your current quota", NoCredit),
+]
+
+
+@pytest.mark.parametrize(("status", "kind", "words", "error"), REFUSALS)
+async def test_a_refusal_is_not_argued_with(
+    case: Case, status: int, kind: str, words: str, error: type[ProviderError]
+) -> None:
+    await case.aimock.script(fails(status, kind, words))
+    heard = await case.wired.ask()
+    assert type(heard.error) is error
+    assert words not in str(heard.error)
+    assert await case.attempts() == 1
+
+
+async def test_a_vendor_who_wants_to_be_left_alone_for_long_is(case: Case) -> None:
+    await case.aimock.script(fails(429, "rate_limit_error", retryAfter=3600))
+    heard = await case.wired.ask()
+    assert isinstance(heard.error, ProviderBusy)
+    assert heard.error.retry_after == 3600.0
+    assert await case.attempts() == 1
+
+
+BREAKS = [{"truncateAfterChunks": 6, "latency": 20}, {"disconnectAfterMs": 130, "latency": 20}]
+
+
+@pytest.mark.parametrize("broken", BREAKS, ids=["after chunks", "after a while"])
+async def test_a_connection_lost_within_the_text_gives_the_text_and_fails(
+    case: Case, broken: dict[str, int]
+) -> None:
+    await case.aimock.script(says(LONG) | broken)
+    heard = await case.wired.ask()
+    assert isinstance(heard.error, StreamCut)
+    assert heard.text
+    assert LONG.startswith(heard.text)
+    assert heard.text != LONG
+    assert await case.attempts() == 1, "text that was shown must not come twice"
+
+
+async def test_a_connection_lost_before_the_text_is_tried_again(case: Case) -> None:
+    await case.aimock.in_turn(says(LONG) | {"truncateAfterChunks": 1}, says(LONG))
+    heard = await case.wired.ask()
+    # The first piece of Ollama's stream is text already, but it is lost with its connection, or it is not.
+    if heard.text != LONG:
+        assert case.wired.kind == "ollama"
+        assert isinstance(heard.error, StreamCut)
+    else:
+        assert heard.stop.reason is ModelStopReason.END
+
+
+async def test_a_connection_lost_within_a_call_gives_no_call(case: Case) -> None:
+    # aimock's Ollama sends a call in one piece, and the end in the next.
+    pieces = 1 if case.wired.kind == "ollama" else 5
+    await case.aimock.script(
+        calls(("c1", "add", {"a": 1234567, "b": 7654321})) | {"truncateAfterChunks": pieces, "latency": 20}
+    )
+    heard = await case.wired.ask()
+    assert isinstance(heard.error, StreamCut)
+    assert heard.calls == []
+
+
+CHAOS: list[tuple[str, dict[str, tuple[type[ProviderError], ...]]]] = [
+    ("disconnectRate", {"": (StreamCut, ProviderUnreachable)}),
+    ("dropRate", {"": (ProviderFailed,)}),
+    # Where a stream of events was asked for, something else is a stream that never said a thing.
+    ("malformedRate", {"": (StreamGarbled,), "anthropic": (StreamCut,), "ollama": (StreamGarbled, StreamCut)}),
+]
+
+
+@pytest.mark.parametrize(("chaos", "expected"), CHAOS)
+async def test_chaos_instead_of_an_answer_is_tried_thrice(
+    case: Case, chaos: str, expected: dict[str, tuple[type[ProviderError], ...]]
+) -> None:
+    await case.aimock.script(says(LONG) | {"chaos": {chaos: 1}})
+    heard = await case.wired.ask()
+    assert isinstance(heard.error, expected.get(case.wired.kind, expected[""]))
+    assert heard.text == ""
+    assert case.clock.slept == OUR_PAUSES
+    assert await case.attempts() == 3
+
+
+async def test_a_slow_vendor_is_waited_for(aimock: Aimock, case: Case) -> None:
+    await aimock.script(says(LONG) | {"streamingProfile": {"ttft": 300, "tps": 40}})
+    assert (await case.wired.ask()).text == LONG
+
+
+async def test_a_vendor_who_is_too_slow_is_not(case: Case, wire: Wire) -> None:
+    kind = case.wired.kind
+    hasty = wire(kind, case.aimock.base_url(kind), case.clock, first_seconds=0.3)
+    await case.aimock.script(says(LONG) | {"streamingProfile": {"ttft": 20_000}})
+    heard = await hasty.ask()
+    assert isinstance(heard.error, StreamStalled)
+    assert await case.attempts() == 2, "a second attempt, no third: each costs the whole patience"
+
+
+async def test_a_vendor_who_falls_silent_within_the_text_is_left(case: Case, wire: Wire) -> None:
+    kind = case.wired.kind
+    hasty = wire(kind, case.aimock.base_url(kind), case.clock, silence_seconds=0.3)
+    timings = {"ttftMs": 0, "interChunkDelaysMs": [1, 1, 1, 1, 20_000], "totalDurationMs": 20_004}
+    await case.aimock.script(says(LONG) | {"recordedTimings": timings})
+    heard = await hasty.ask()
+    assert isinstance(heard.error, StreamStalled)
+    assert heard.text
+    assert LONG.startswith(heard.text)
+    assert await case.attempts() == 1
