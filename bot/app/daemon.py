@@ -110,7 +110,7 @@ class Daemon:
                 await self._open_ports(servers, lock)
                 for channel in self._channels.values():
                     edges.create_task(keep_running(channel, inbox.receive, self._clock))
-                for work in (self._chain.watch(), self._metrics.watch_loop(), self._prepare_local()):
+                for work in (self._chain.watch(), self._metrics.watch_loop(), self._prepare_model()):
                     edges.create_task(work)
                 resumed = await inbox.resume()
                 if resumed:
@@ -265,9 +265,13 @@ class Daemon:
         self._about.urls.append(server.url)
         log.info("%s is at %s", self._config.name, server.url)
 
-    async def _prepare_local(self) -> None:
+    async def _prepare_model(self) -> None:
+        """What the first answer would otherwise wait for: the vendor's library, or the embedded model."""
+        chain = self._chain.models()
         if self._chain.needs_local:
             await self._local.run()
+        elif chain:
+            await asyncio.to_thread(self._models.warm, chain[0])
 
     async def _drained(self) -> None:
         """Give running turns a moment to finish; what is left then is interrupted and goes on at the next start."""

@@ -79,7 +79,7 @@ class Brain:
         """Answer the turn, from wherever its rows say it stands, and write its end. Raises ``StoreError`` only."""
         rows = await self._store.transcript.turn_rows(turn.id)
         progress = progress_of(rows)
-        cards = tuple(approval.card for approval in await self._store.approvals.of_turn(turn.id))
+        cards = await self._cards(turn)
         if progress.end is not None:
             emit(Resumed(progress.text, progress.tools, cards))
             emit(TurnEnded(progress.end.reason, progress.end.text, self._handed_back(turn, rows)))
@@ -121,7 +121,13 @@ class Brain:
             await self._store.transcript.result(
                 turn.address, turn.id, self._clock.now(), ResultRow(call.id, call.name, words, error=True)
             )
+        await self._approvals.void(turn.id)
+        progress = progress_of(await self._store.transcript.turn_rows(turn.id))
+        emit(Resumed(progress.text, progress.tools, await self._cards(turn)))
         return await self.end(turn, Ending(reason, reference=reference), emit)
+
+    async def _cards(self, turn: Turn) -> tuple[ApprovalCard, ...]:
+        return tuple(approval.card for approval in await self._store.approvals.of_turn(turn.id))
 
     async def _resume(
         self, turn: Turn, progress: Progress, cards: tuple[ApprovalCard, ...], emit: Emit

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from bot.outbox.fences import TABLE_RULE, Fence, fences
 
@@ -77,7 +78,8 @@ class Blocks:
         yield from self._sound(self._ends(_ITEM, low, high), low, high, in_code=False)
         yield from self._sound(self._ends(_LINE, low, high), low, high)
         for pattern in (_SENTENCE, _SPACE):
-            found = list(self._sound(self._ends(pattern, low, high), low, high, in_code=pattern is _SPACE))[:_TRIED]
+            sound = self._sound(self._ends(pattern, low, high), low, high, in_code=pattern is _SPACE)
+            found = list(islice(sound, _TRIED))
             balanced = [at for at in found if self._balanced(at)]
             yield from balanced or found[:1]
 
@@ -97,13 +99,14 @@ class Blocks:
 
     def parts_cleanly(self, at: int) -> bool:
         """Neither a marker line nor the head of a table is broken, and no word turns into a block that was none."""
-        if self.mark_at(at) is not None or self._splits_table_head(at):
-            return False
-        return self.text[at - 1 : at] == "\n" or not _BLOCK_BEGINS.match(self.text, at)
+        if self.text[at - 1 : at] != "\n":
+            return not _BLOCK_BEGINS.match(self.text, at) and self.mark_at(at) is None
+        return self.mark_at(at) is None and not self._splits_table_head(at)
 
     def _splits_table_head(self, at: int) -> bool:
-        line_before = self.text.rfind("\n", self.start, at - 1) + 1
-        return bool(TABLE_RULE.match(self.text, at) or TABLE_RULE.match(self.text, max(self.start, line_before)))
+        """``at`` is where a line begins: it or the one before it is the row of dashes."""
+        line_before = max(self.start, self.text.rfind("\n", self.start, at - 1) + 1)
+        return bool(TABLE_RULE.match(self.text, at) or TABLE_RULE.match(self.text, line_before))
 
     def _ends_with_heading(self, at: int) -> bool:
         return self.text[max(self.start, at - _HEADING_CHARS) : at].rstrip().rpartition("\n")[2].startswith("#")

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-_RUN = re.compile(r"`{3,}+|~{3,}+")
-_PREFIX = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?")
+_FENCE = re.compile(
+    r"^([ \t>]{0,32}+(?:(?:[-*+]|\d{1,9}[.)])[ \t]++)?)(`{3,32}+(?!`)|~{3,32}+(?!~))([^\n]*)", re.MULTILINE
+)
+"""Indentation, markers, and what follows. Longer ones are text: no page has room to close and reopen them."""
 _NO_SPACE = re.compile(r"[^>\t ]")
-_PREFIX_CHARS = 32
-_MARKER_CHARS = 32
-"""Longer runs are text: no page has room to close and reopen them."""
 _UNQUOTED = re.compile(r"^(?![ \t]*>)", re.MULTILINE)
 _LANGUAGE = re.compile(r"[\w+#.-]{1,32}(?![\w+#.-])")
 _RULE_ROW = r"(?=[^\n]*\|)[ \t>]*+\|?[ \t]*+:?-++:?[ \t]*+(?:\|[ \t]*+:?-++:?[ \t]*+)*+\|?[ \t]*+\n"
@@ -54,24 +53,17 @@ def fences(text: str, start: int, end: int, inside: Fence | None = None) -> list
     """The fences of ``text[start:end]`` in order; the first is ``inside`` if a fence was open at ``start``."""
     found: list[Fence] = []
     open_now = inside
-    for run in _RUN.finditer(text, start, end):
-        if len(run[0]) > _MARKER_CHARS:
-            continue
-        line = text.rfind("\n", max(0, run.start() - _PREFIX_CHARS - 1), run.start()) + 1
-        if line < start or run.start() - line > _PREFIX_CHARS or not _PREFIX.fullmatch(text, line, run.start()):
-            continue
-        prefix = text[line : run.start()]
-        line_end = text.find("\n", run.end(), end)
-        line_end = end if line_end < 0 else line_end
-        info = text[run.end() : line_end].strip()
-        if open_now and (unquoted := _unquoted(text, open_now, start, run.end())) is not None:
+    for line in _FENCE.finditer(text, start, end):
+        prefix, marker, info = line.groups()
+        if open_now and (unquoted := _unquoted(text, open_now, start, line.start(3))) is not None:
             found.append(open_now.closed(unquoted, unquoted))
             open_now = None
         if open_now is None:
-            if run[0][0] == "~" or "`" not in info:
-                open_now = Fence(line, min(line_end + 1, end), _NO_SPACE.sub(" ", prefix), run[0], _language(info))
-        elif run[0].startswith(open_now.marker) and not info and len(prefix) <= len(open_now.prefix) + 3:
-            found.append(open_now.closed(line, run.end()))
+            if marker[0] == "~" or "`" not in info:
+                body = min(line.end() + 1, end)
+                open_now = Fence(line.start(), body, _NO_SPACE.sub(" ", prefix), marker, _language(info.strip()))
+        elif marker.startswith(open_now.marker) and not info.strip() and len(prefix) <= len(open_now.prefix) + 3:
+            found.append(open_now.closed(line.start(), line.end(2)))
             open_now = None
     if open_now and (unquoted := _unquoted(text, open_now, start, end)) is not None:
         open_now = open_now.closed(unquoted, unquoted)

@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import AsyncIterator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from random import Random
 from typing import Final
@@ -65,6 +67,15 @@ class Models:
         if name not in self._built:
             self._built[name] = self._wrapped(entry)
         return self._built[name]
+
+    def warm(self, model: ModelRef) -> None:
+        """Import the vendor's library, about a second's work, before a first request has to wait for it. For a thread.
+
+        A kind of provider that has a vendor's library is named like it.
+        """
+        entry = self._entries.get(model.provider)
+        if entry is not None and not _missing(entry) and find_spec(entry.kind) is not None:
+            import_module(entry.kind)
 
     def bare(self, name: str) -> Provider:
         """The provider itself, without watchdog and retries: for what only its own kind can do. Built if need be."""

@@ -9,7 +9,7 @@ from random import Random
 from typing import Final
 
 from bot.core.errors import ProviderError, StreamStalled
-from bot.core.model import ModelEvent, ModelRequest, ModelThinking, ModelUsage
+from bot.core.model import ModelCall, ModelEvent, ModelRequest, ModelStop, ModelText, ModelThinking
 from bot.core.ports import Clock, Provider
 
 log = logging.getLogger(__name__)
@@ -23,9 +23,9 @@ LONGEST_WAIT: Final = 60.0
 
 
 class Retry:
-    """Implements ``Provider``. Entering waits for the first event that says something; until then an error that is
-    ``retryable`` is tried again after 1, then 2 seconds (half to one and a half of that), or after what the vendor
-    asked for. From then on errors pass through, so that no text can come twice."""
+    """Implements ``Provider``. Entering waits for the first text or call; until then, also within the reasoning, which
+    nobody is shown, an error that is ``retryable`` is tried again after 1, then 2 seconds (half to one and a half of
+    that), or after what the vendor asked for. From then on errors pass through, so that no text can come twice."""
 
     def __init__(self, inner: Provider, name: str, clock: Clock, random: Random) -> None:
         self._inner, self._name, self._clock, self._random = inner, name, clock, random
@@ -76,14 +76,14 @@ class Retry:
 
 
 async def _head(events: AsyncIterator[ModelEvent]) -> list[ModelEvent]:
-    """The first event that says something, behind the newest token count; signs of life before it are dropped."""
-    usage: list[ModelEvent] = []
+    """Everything up to the first text or call (or the end), without empty signs of life."""
+    head: list[ModelEvent] = []
     async for event in events:
-        if isinstance(event, ModelUsage):
-            usage = [event]
-        elif event != ModelThinking(""):
-            return [*usage, event]
-    return usage
+        if event != ModelThinking(""):
+            head.append(event)
+        if isinstance(event, ModelText | ModelCall | ModelStop):
+            break
+    return head
 
 
 async def _joined(head: list[ModelEvent], events: AsyncIterator[ModelEvent]) -> AsyncGenerator[ModelEvent, None]:

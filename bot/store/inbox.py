@@ -14,7 +14,8 @@ from bot.store.database import Database
 
 @dataclass(frozen=True, slots=True)
 class InboxRow:
-    """``turn`` answers it; ``attempts`` counts the starts of that turn that no clean stop took back."""
+    """``turn`` answers it; ``attempts`` counts the starts of that turn since it last got further, but for those that a
+    clean stop took back."""
 
     id: int
     inbound: Inbound

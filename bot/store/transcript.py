@@ -30,7 +30,8 @@ class Draft:
 
 
 def insert_rows(db: sqlite3.Connection, address: Address, turn: str, at: float, bodies: Iterable[Body]) -> list[Row]:
-    """Append within the caller's transaction. A step row replaces the draft it was written from."""
+    """Append within the caller's transaction. A step row replaces the draft it was written from; with it, or with a
+    result, the turn has got further, and starts that failed before no longer count against it."""
     rows = []
     for body in bodies:
         cursor = db.execute(
@@ -40,6 +41,8 @@ def insert_rows(db: sqlite3.Connection, address: Address, turn: str, at: float, 
         rows.append(Row(cursor.lastrowid or 0, address, turn, at, body))
         if isinstance(body, StepRow):
             db.execute("DELETE FROM drafts WHERE turn = ?", (turn,))
+        if isinstance(body, StepRow | ResultRow):
+            db.execute("UPDATE inbox SET attempts = 0 WHERE turn = ?", (turn,))
     return rows
 
 

@@ -1,4 +1,5 @@
-"""The page's and scripts' JSON endpoints: messages, approvals, chats, history, sign-in."""
+"""The page's and scripts' JSON endpoints: messages, approvals, chats, history, sign-in. Refusals leave as exceptions, which the
+application turns into sentences."""
 
 from __future__ import annotations
 
@@ -12,7 +13,6 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 
-from bot.core.errors import StoreError
 from channels.web.bodies import json_answer, json_body, language_of
 from channels.web.desk import API_PREFIX, Desk, Refused
 from channels.web.events import numbered
@@ -47,35 +47,21 @@ class Api:
             Route("/v1/about", self.guarded(self._about), methods=["GET"]),
             Route("/v1/files/{turn}/{index:int}", self.guarded(self._file), methods=["GET"]),
             Route("/v1/session", self.guarded(self._session), methods=["GET"]),
-            Route("/v1/session", self.answered(self._sign_in), methods=["POST"]),
+            Route("/v1/session", self._sign_in, methods=["POST"]),
         ]
 
-    def language(self, request: Request) -> str:
+    def _language(self, request: Request) -> str:
         return language_of(request, self._desk.kit.language)
 
     def guarded(self, handler: Handler) -> Handler:
         """``handler`` behind the gate."""
-        inner = self.answered(handler)
 
         async def endpoint(request: Request) -> Response:
             verdict = self._gate.judge(request)
             if verdict is not Verdict.OPEN:
                 headers = {"www-authenticate": "Bearer"} if verdict.status == 401 else {}
-                return json_answer({"error": phrase(verdict.word, self.language(request))}, verdict.status, headers)
-            return await inner(request)
-
-        return endpoint
-
-    def answered(self, handler: Handler) -> Handler:
-        """``handler`` with its refusals, and the store's failures, as sentences."""
-
-        async def endpoint(request: Request) -> Response:
-            try:
-                return await handler(request)
-            except Refused as refused:
-                return json_answer({"error": refused.sentence(self.language(request))}, refused.status)
-            except StoreError:
-                return json_answer({"error": phrase("not_stored", self.language(request))}, 503)
+                return json_answer({"error": phrase(verdict.word, self._language(request))}, verdict.status, headers)
+            return await handler(request)
 
         return endpoint
 
@@ -87,20 +73,20 @@ class Api:
 
     async def _messages(self, request: Request) -> Response:
         body = await json_body(request)
-        receipt = await self._desk.say(body.get("chat"), body.get("text"), body.get("id"), self.language(request))
+        receipt = await self._desk.say(body.get("chat"), body.get("text"), body.get("id"), self._language(request))
         if receipt.refused:
             return json_answer({"error": receipt.refused}, 403)
         return json_answer({"turn": receipt.turn}, 202)
 
     async def _stop(self, request: Request) -> Response:
         body = await json_body(request)
-        await self._desk.stop(self._desk.address(body.get("chat")), self.language(request))
+        await self._desk.stop(self._desk.address(body.get("chat")), self._language(request))
         return json_answer({}, 202)
 
     async def _approvals(self, request: Request) -> Response:
         body = await json_body(request)
         receipt, notice = await self._desk.press(
-            request.path_params["id"], body.get("decision"), body.get("chat"), self.language(request)
+            request.path_params["id"], body.get("decision"), body.get("chat"), self._language(request)
         )
         if receipt.refused:
             return json_answer({"error": receipt.refused}, 403)

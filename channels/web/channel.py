@@ -197,14 +197,23 @@ async def _kept(errand: Callable[[], Awaitable[None]]) -> None:
 def _application(desk: Desk, gate: Gate, exchanges: Exchanges, kit: ChannelKit) -> AsgiApp:
     seats = Seats()
 
-    async def refused(request: Request, error: Exception) -> Response:
+    def answer(request: Request, status: int, word: str, **values: object) -> Response:
+        return json_answer({"error": phrase(word, language_of(request, kit.language), **values)}, status)
+
+    async def unrouted(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
-        language = language_of(request, kit.language)
         word = "not_allowed" if error.status_code == 405 else "not_found"
-        return json_answer({"error": phrase(word, language, method=request.method)}, error.status_code)
+        return answer(request, error.status_code, word, method=request.method)
+
+    async def refused(request: Request, error: Exception) -> Response:
+        assert isinstance(error, Refused)
+        return answer(request, error.status, error.word, **error.values)
+
+    async def unstored(request: Request, error: Exception) -> Response:
+        return answer(request, 503, "not_stored")
 
     async def broken(request: Request, error: Exception) -> Response:
-        return json_answer({"error": phrase("broke", language_of(request, kit.language))}, 500)
+        return answer(request, 500, "broke")
 
     app = Starlette(
         routes=[
@@ -213,7 +222,7 @@ def _application(desk: Desk, gate: Gate, exchanges: Exchanges, kit: ChannelKit) 
             *OpenAi(desk, gate, seats, exchanges).routes,
             WebSocketRoute("/v1/ws", Socket(desk, gate, seats).endpoint),
         ],
-        exception_handlers={404: refused, 405: refused, Exception: broken},
+        exception_handlers={HTTPException: unrouted, Refused: refused, StoreError: unstored, Exception: broken},
     )
     headers = [(name.encode(), value.encode()) for name, value in SECURITY_HEADERS]
 

@@ -69,7 +69,9 @@ class PlatformChannel:
         async with self._kit.governor.call(to, kind):
             if ref is None:
                 sent = await self._asked("POST", "send", {"chat": to.chat, "nonce": part.nonce, **body})
-                return Ref(sent["id"])
+                ref = Ref(sent["id"])
+                if all(sent[name] == value for name, value in body.items()):
+                    return ref
             await self._asked("POST", "edit", {"chat": to.chat, "id": ref.message_id, **body})
             return ref
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from bot.brain.calls import UNKNOWN_OUTCOME
-from tests.sim.llm import When, answer, call, sleep, text
+from tests.sim.llm import When, answer, call, call_close, call_more, call_open, gate, sleep, text
 from tests.sim.llm.script import Answer
 from tests.sim.llm.steps import Step
 
@@ -30,9 +30,14 @@ PIECES: Final = (
 LAST: Final = "".join(PIECES)
 WHOLE: Final = f"{FIRST}\n\n{SECOND}\n\n{LAST}"
 """The visible text of the turn: its three steps, joined as the Brain joins them."""
-CARD: Final = "**note\\_write** · Approved once. (Ann)"
+CARDS: Final = {
+    "once": "**note\\_write** · Approved once. (Ann)",
+    "chat": "**note\\_write** · Approved for this chat. (Ann)",
+}
 """What a channel without cards of its own shows of the decided approval."""
 PIECE_SECONDS: Final = 0.05
+GATES: Final = ("asked", "arguments", "first", "half", "end")
+"""Before the first token, within a call's arguments, after the first token of the answer, in its middle, before its end."""
 TOLD_UNKNOWN: Final = UNKNOWN_OUTCOME
 
 
@@ -40,18 +45,40 @@ def _spoken(pieces: Sequence[str]) -> list[Step]:
     return [step for piece in pieces for step in (text(piece), sleep(PIECE_SECONDS))]
 
 
-def script(*, before_first: Sequence[Step] = (), within_last: Sequence[Step] = ()) -> list[Answer]:
+def script(*gates: str) -> list[Answer]:
     """Answers by what the model has been told, so that a turn that is resumed anywhere meets the right one.
 
-    ``before_first`` is played once the first call is open, ``within_last`` in the middle of the last answer.
+    ``gates`` of ``GATES`` stop the model there until they are released.
     """
-    half = len(PIECES) // 2
+
+    def stop_at(name: str) -> list[Step]:
+        return [gate(name)] if name in gates else []
+
+    half, note = len(PIECES) // 2, json.dumps({"text": NOTE})
     return [
         answer(
-            *before_first, text(FIRST), call("c_sum", "calculate", ['{"expression": ', '"17*23"}']), when=When(turn=1, step=1)
+            *stop_at("asked"),
+            text(FIRST),
+            call("c_sum", "calculate", ['{"expression": ', '"17*23"}']),
+            when=When(turn=1, step=1),
         ),
-        answer(text(SECOND), call("c_note", "note_write", [json.dumps({"text": NOTE})]), when=When(turn=1, step=2)),
-        answer(*_spoken(PIECES[:half]), *within_last, *_spoken(PIECES[half:]), when=When(turn=1, step=3)),
+        answer(
+            text(SECOND),
+            call_open("c_note", "note_write", note[:9]),
+            *stop_at("arguments"),
+            call_more("c_note", note[9:]),
+            call_close("c_note"),
+            when=When(turn=1, step=2),
+        ),
+        answer(
+            text(PIECES[0]),
+            *stop_at("first"),
+            *_spoken(PIECES[1:half]),
+            *stop_at("half"),
+            *_spoken(PIECES[half:]),
+            *stop_at("end"),
+            when=When(turn=1, step=3),
+        ),
     ]
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.crash.death import Death
 from tests.crash.person import press, suffer
-from tests.crash.points import ACTIONS, LONG_ACTIONS, at, counted, deaths
+from tests.crash.points import ACTIONS, LONG_ACTIONS, Action, at, counted, deaths
 from tests.crash.story import PROMPT, script
 from tests.crash.verdict import Noted, holds
 from tests.crash.world import Vendor, World, open_world
@@ -41,6 +41,10 @@ NOTED = {
 """From the intent to its result a call is not repeated."""
 
 
+SMALL = 330
+"""Characters of a message: the answer takes three."""
+
+
 def sampled(death: Death) -> object:
     return pytest.param(death, id=str(death), marks=() if str(death) in SAMPLE else pytest.mark.prove)
 
@@ -62,6 +66,50 @@ async def test_the_list_of_actions_is_what_the_turn_does(vendor: Vendor, tmp_pat
 async def test_after_a_kill_there_is_one_whole_answer(death: Death, vendor: Vendor, tmp_path: Path) -> None:
     async with open_world(tmp_path, vendor, script()) as world:
         unknown = await suffer(world, death)
-        assert len(unknown) <= 1
         assert unknown or str(death) not in SENT_BUT_NOT_RECORDED
         await holds(world, unknown=unknown, noted=NOTED.get(str(death), Noted.ONCE))
+
+
+LATE = deaths((Action("commit", "ApprovalRows.ask"), Action("show", "edit-card")))
+
+
+@pytest.mark.parametrize("death", [pytest.param(death, id=str(death), marks=pytest.mark.prove) for death in LATE])
+async def test_the_card_can_be_pressed_after_the_restart(death: Death, vendor: Vendor, tmp_path: Path) -> None:
+    async with open_world(tmp_path, vendor, script()) as world:
+        unknown = await suffer(world, death, late=True)
+        await holds(world, unknown=unknown)
+
+
+LONG = deaths(LONG_ACTIONS)
+LONG_SAMPLE = "commit:PartRows.seal:1:after"
+
+
+@pytest.mark.parametrize(
+    "death",
+    [pytest.param(one, id=str(one), marks=() if str(one) == LONG_SAMPLE else pytest.mark.prove) for one in LONG],
+)
+async def test_an_answer_of_several_messages_repeats_none_of_them(
+    death: Death, vendor: Vendor, tmp_path: Path
+) -> None:
+    async with open_world(tmp_path, vendor, script(), size=SMALL) as world:
+        unknown = await suffer(world, death)
+        await holds(world, unknown=unknown)
+
+
+@pytest.mark.parametrize("death", [pytest.param(at(one), id=one) for one in sorted(SENT_BUT_NOT_RECORDED)])
+async def test_a_platform_that_knows_nonces_has_nothing_left_over(death: Death, vendor: Vendor, tmp_path: Path) -> None:
+    async with open_world(tmp_path, vendor, script(), nonces=True) as world:
+        assert await suffer(world, death)
+        await holds(world)
+
+
+DECIDED = at("commit:ApprovalRows.decide:1:after")
+
+
+async def test_a_permission_for_the_chat_is_kept_with_the_decision_that_gives_it(
+    vendor: Vendor, tmp_path: Path
+) -> None:
+    async with open_world(tmp_path, vendor, script()) as world:
+        await suffer(world, DECIDED, verb="chat")
+        await holds(world, verb="chat")
+        assert world.rows("SELECT tool, scope, granted_by FROM permissions") == [("note_write", "chat", "platform:7")]

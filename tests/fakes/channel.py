@@ -42,9 +42,12 @@ class Call:
 
 @dataclass(slots=True)
 class Message:
+    """``known``: the bot was told that the platform shows this."""
+
     id: str
     to: Address
     part: Part
+    known: bool = True
 
     @property
     def text(self) -> str:
@@ -128,7 +131,7 @@ class FakeChannel:
         fault, latency = self.fault(number), self.latency(number)
         try:
             await self.clock.sleep(latency / 2)
-            message_id = self._effect(call) if fault is None or fault.after_effect else ""
+            message_id = self._effect(call, known=fault is None) if fault is None or fault.after_effect else ""
             await self.clock.sleep(latency / 2)
             if fault is not None:
                 raise fault.error
@@ -140,7 +143,7 @@ class FakeChannel:
             call.ended = self.clock.monotonic()
             self._busy.discard(call.to)
 
-    def _effect(self, call: Call) -> str:
+    def _effect(self, call: Call, *, known: bool) -> str:
         if call.ref is not None and call.ref.message_id not in self.messages:
             raise MessageGone("The message is not there.")
         call.accepted = True
@@ -150,7 +153,7 @@ class FakeChannel:
             return ""
         assert call.part is not None
         message_id = call.ref.message_id if call.ref else self._new_id(call.part)
-        self.messages[message_id] = Message(message_id, call.to, call.part)
+        self.messages[message_id] = Message(message_id, call.to, call.part, known)
         return message_id
 
     def _new_id(self, part: Part) -> str:
@@ -180,9 +183,13 @@ class FakeChannel:
         if any(len(button.payload.encode()) > 64 for button in part.buttons):
             blamed.append("a payload of more than 64 bytes")
         shown = self.messages.get(call.ref.message_id) if call.ref else None
-        if shown and (shown.text, shown.part.buttons) == (part.rendered.text, part.buttons):
-            if shown.part.final == part.final and not self.limits.structured:
-                blamed.append("an edit that changes nothing")
-        if shown and shown.part.final and (shown.part.view.final or not shown.part.last):
+        same = shown and (shown.text, shown.part.buttons, shown.part.final) == (
+            part.rendered.text,
+            part.buttons,
+            part.final,
+        )
+        if shown and shown.known and same and not self.limits.structured:
+            blamed.append("an edit that changes nothing")
+        if shown and shown.known and shown.part.final and (shown.part.view.final or not shown.part.last):
             blamed.append("an edit after the final text")
         self.violations += [f"part {part.index}: {blame}" for blame in blamed]

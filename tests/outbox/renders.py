@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Callable
 
 from bot.core.view import Rendered
 from bot.outbox.graphemes import Unit, length
 from bot.outbox.paging import Render
 
+Renders = Callable[[Unit], Render]
 _LINK = re.compile(r"\[([^\]\n]*)\]\([^)\n]*\)")
 
 
@@ -36,5 +38,5 @@ def shortening(unit: Unit) -> Render:
     return render
 
 
-ALL = (identity, escaping, shortening)
+ALL: tuple[Renders, ...] = (identity, escaping, shortening)
 UNITS: tuple[Unit, ...] = ("chars", "utf16", "bytes")

@@ -19,7 +19,7 @@ TURN = "turn-1"
 
 
 class Stage:
-    """``channel.calls`` and ``channel.texts`` are what happened; ``outcome`` is set once the publisher is done."""
+    """``channel.calls`` and ``channel.texts`` are what happened, ``result()`` how it ended."""
 
     def __init__(
         self,
@@ -39,10 +39,10 @@ class Stage:
             self.clock, limits, self.governor, render, latency=latency, fault=fault, nonces=nonces
         )
         self.patience = patience
-        self.publisher = self._new()
-        self.outcome: Outcome | None = None
+        self.publisher = self.new_publisher()
+        self._outcome: Outcome | None = None
 
-    def _new(self) -> Publisher:
+    def new_publisher(self) -> Publisher:
         return Publisher(
             self.channel,
             self.governor,
@@ -59,8 +59,14 @@ class Stage:
         """A new process: what was in memory is gone, the ledger and the platform stay."""
         self.governor = BucketGovernor(self.clock, {"fake": Rates(chat_interval=self.channel.limits.pace)})
         self.channel.governor = self.governor
-        self.publisher = self._new()
-        self.outcome = None
+        self.publisher = self.new_publisher()
+        self._outcome = None
+
+    def result(self) -> str:
+        """``running``, ``delivered``, or why not."""
+        if self._outcome is None:
+            return "running"
+        return "delivered" if self._outcome.delivered else self._outcome.reason
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[asyncio.Task[None]]:
@@ -72,7 +78,7 @@ class Stage:
             task.cancel()
 
     async def _run(self) -> None:
-        self.outcome = await self.publisher.run()
+        self._outcome = await self.publisher.run()
 
     def emit(self, *events: TurnEvent) -> None:
         for event in events:
@@ -88,11 +94,3 @@ class Stage:
         for token in tokens:
             self.say(token)
             await self.clock.advance(1 / per_second)
-
-    async def play(self, text: str, *, seconds: float = 3600.0) -> list[str]:
-        """The whole turn at once, until the publisher is done or ``seconds`` went by; what then stands on the screen."""
-        async with self.running():
-            self.say(text)
-            self.end()
-            await self.clock.advance(seconds)
-        return self.channel.texts

@@ -65,14 +65,14 @@ async def test_calls_in_one_chat_keep_their_distance_and_other_chats_do_not_wait
 
 async def test_threads_share_the_budget_of_their_chat() -> None:
     traffic = Traffic(Rates(chat_interval=1.0))
-    await traffic.play(*(lambda t=t: traffic.call(chat(1, t), CallKind.FINAL) for t in "abc"))  # type: ignore[misc]
+    await traffic.play(*(lambda t=t: traffic.call(chat(1, t), CallKind.FINAL) for t in "abc"))
     assert traffic.times() == [0, 1, 2]
 
 
 async def test_dearer_calls_go_first_and_within_a_kind_the_older() -> None:
     traffic = Traffic(Rates(chat_interval=1.0))
     kinds = [CallKind.PREVIEW, CallKind.TYPING, CallKind.PREVIEW, CallKind.FINAL, CallKind.TYPING, CallKind.FINAL]
-    await traffic.play(*(lambda k=k: traffic.call(chat(1), k) for k in kinds))  # type: ignore[misc]
+    await traffic.play(*(lambda k=k: traffic.call(chat(1), k) for k in kinds))
     assert [kind for _, _, kind in traffic.let_in] == [
         CallKind.PREVIEW,
         CallKind.FINAL,
@@ -94,8 +94,8 @@ async def test_a_buttons_answer_never_waits_behind_messages() -> None:
 
 async def test_the_account_lets_finals_of_any_chat_pass_previews_of_all() -> None:
     traffic = Traffic(Rates(chat_interval=1.0, account_per_second=5))
-    previews = [lambda n=n: traffic.call(chat(n), CallKind.PREVIEW) for n in range(40)]  # type: ignore[misc]
-    finals = [lambda n=n: traffic.call(chat(100 + n), CallKind.FINAL) for n in range(5)]  # type: ignore[misc]
+    previews = [lambda n=n: traffic.call(chat(n), CallKind.PREVIEW) for n in range(40)]
+    finals = [lambda n=n: traffic.call(chat(100 + n), CallKind.FINAL) for n in range(5)]
     await traffic.play(*previews, *finals)
     assert [at for at, _, kind in traffic.let_in if kind is CallKind.FINAL] == [1.0] * 5
     assert len(traffic.let_in) == 45
@@ -111,7 +111,7 @@ async def test_no_chat_starves_another() -> None:
         for _ in range(20):
             await traffic.call(chat(number), CallKind.PREVIEW)
 
-    await traffic.play(*(lambda n=n: greedy(n) for n in range(8)), seconds=20)  # type: ignore[misc]
+    await traffic.play(*(lambda n=n: greedy(n) for n in range(8)), seconds=20)
     shares = [sum(at >= 1 for at in traffic.times(chat(number))) for number in range(8)]
     assert max(shares) - min(shares) <= 1
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from bot.core.view import Limits
 from bot.outbox.graphemes import Unit, length
 from bot.outbox.paging import MIN_SIZE, open_page, pages
-from tests.outbox.renders import ALL, UNITS, Render
+from tests.outbox.renders import ALL, UNITS, Renders
 
 PIECES = st.sampled_from(
     [
@@ -67,9 +67,7 @@ MARKERS = re.compile(r"^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(?:`{3,}|~{3,})\w
 
 @settings(max_examples=300, deadline=None)
 @given(TEXTS, SIZES, UNIT, RENDERS)
-def test_pages_are_within_the_limit_and_join_to_the_text(
-    text: str, size: int, unit: Unit, renders: type[Render]
-) -> None:
+def test_pages_are_within_the_limit_and_join_to_the_text(text: str, size: int, unit: Unit, renders: Renders) -> None:
     found = list(pages(text, Limits(size=size, unit=unit), renders(unit)))
     assert "".join(text[page.start : page.end] for page in found) == text
     assert [page.last for page in found] == [False] * (len(found) - 1) + [True]
@@ -90,9 +88,7 @@ def test_no_page_is_blank(text: str, size: int) -> None:
 
 @settings(max_examples=150, deadline=None)
 @given(st.lists(st.one_of(PIECES, st.text(max_size=30)), max_size=60), SIZES, UNIT, RENDERS)
-def test_sealed_pages_stay_while_the_text_grows(
-    deltas: list[str], size: int, unit: Unit, renders: type[Render]
-) -> None:
+def test_sealed_pages_stay_while_the_text_grows(deltas: list[str], size: int, unit: Unit, renders: Renders) -> None:
     text, limits, render = "", Limits(size=size, unit=unit), renders(unit)
     sealed: list[int] = []
     shown: list[str] = []
@@ -109,7 +105,7 @@ def test_sealed_pages_stay_while_the_text_grows(
 
 @settings(max_examples=150, deadline=None)
 @given(TEXTS, SIZES, UNIT, RENDERS, st.text(max_size=300))
-def test_a_tail_never_breaks_the_limit(text: str, size: int, unit: Unit, renders: type[Render], tail: str) -> None:
+def test_a_tail_never_breaks_the_limit(text: str, size: int, unit: Unit, renders: Renders, tail: str) -> None:
     limits, render = Limits(size=size, unit=unit), renders(unit)
     sealed: list[int] = []
     while True:

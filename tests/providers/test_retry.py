@@ -16,7 +16,7 @@ from bot.core.errors import (
     StreamCut,
     StreamStalled,
 )
-from bot.core.model import ModelCall, ModelText, ModelThinking, ModelUsage, Usage
+from bot.core.model import ModelCall, ModelText, ModelThinking, ModelThought, ModelUsage, ThinkingBlock, Usage
 from bot.core.tool import ToolCall
 from bot.providers.retry import Retry
 from tests.fakes.clock import FakeClock
@@ -65,7 +65,7 @@ async def test_a_stall_is_tried_once_more_only() -> None:
 
 
 async def test_b126_nothing_is_tried_again_once_something_was_said() -> None:
-    for first in (ModelText("Hello wor"), ModelThinking("hm"), ModelCall(ToolCall("1", "t"))):
+    for first in (ModelText("Hello wor"), ModelCall(ToolCall("1", "t"))):
         inner = ScriptedProvider([first, StreamCut("c")], ANSWER)
         heard, _ = await tried(inner)
         assert heard.events == (first,)
@@ -79,6 +79,14 @@ async def test_b126_a_failure_after_the_start_but_before_any_word_is_invisible()
         ScriptedProvider([*started, ProviderBusy("b")], [ModelUsage(Usage(6)), ModelThinking(""), *ANSWER])
     )
     assert heard.events == (ModelUsage(Usage(6)), *ANSWER)
+
+
+async def test_b126_a_failure_within_the_reasoning_is_invisible() -> None:
+    first: list[Part] = [ModelThinking("hm, "), ModelThought(ThinkingBlock("lab", "hm, ", "{}")), StreamCut("c")]
+    again: list[Part] = [ModelThinking("well, "), ModelThought(ThinkingBlock("lab", "well, ", "{}")), *ANSWER]
+    heard, slept = await tried(ScriptedProvider(first, again))
+    assert heard.events == tuple(again)
+    assert len(slept) == 1
 
 
 async def test_jitter_comes_from_the_given_random() -> None:

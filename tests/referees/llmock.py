@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import asyncio
+import re
+from collections.abc import Coroutine, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, Self
 
+from tests.providers.bench import Heard
 from tests.referees.emulator import running, told
+from tests.referees.wired import Wired
 
 PYTHON: Final = Path(__file__).parents[2] / ".referees" / "bin" / "python"
 PATHS: Final = {"anthropic": "/anthropic", "openai": "/v1"}
 """The vendors that llmock speaks for, and where."""
+LONG: Final = "Sticks, straw, shells, berries and blue bottle caps."
 
 
 class Llmock:
@@ -67,3 +72,20 @@ def breaks(kind: str, after_chunks: int, **more: Any) -> dict[str, Any]:
 
 def fail(status: int, **more: Any) -> dict[str, Any]:
     return {"type": "fail", "status": status, **more}
+
+
+async def asked(llmock: Llmock, vendor: Wired, fault: dict[str, Any], times: int | None = 1) -> Heard:
+    """Ask a model that nobody else asks, so that many such questions can be put at once and waited for together.
+
+    ``times``: how many attempts the fault falls on; None is every one. An answer without fault says ``LONG``.
+    """
+    model = re.sub(r"\W+", "-", f"{fault} {times}")
+    own = {"match": {"model": model, "provider": vendor.kind}}
+    await llmock.script(fault | own | {"times": times}, reply(LONG, times=None) | own)
+    return await vendor.ask(model=model, max_tokens=100)
+
+
+async def at_once(questions: Iterable[Coroutine[Any, Any, Heard]]) -> list[Heard]:
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(question) for question in questions]
+    return [task.result() for task in tasks]

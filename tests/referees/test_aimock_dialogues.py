@@ -20,6 +20,7 @@ pytestmark = pytest.mark.xdist_group("aimock")
 
 POEM = "Twigs in a row, 蓝色的羽毛, and one bottle cap 🐦."
 
+
 @pytest.fixture(params=sorted(VENDORS))
 def vendor(request: pytest.FixtureRequest, aimock: Aimock, wire: Wire) -> Wired:
     return wire(request.param, aimock.base_url(request.param), SleeplessClock())

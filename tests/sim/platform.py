@@ -45,7 +45,8 @@ class PlatformSim:
 
     To the bot: ``GET /updates?after=N`` (an update stays until a poll confirms it), ``POST /send``, ``/edit``,
     ``/remove``, ``/answer``. ``size`` is the longest text. ``violations`` is what a real platform would punish: two calls
-    at once in one chat (answers to presses apart), a text that is blank or too long.
+    at once in one chat (answers to presses apart), a text that is blank or too long. Where it ``knows_nonces``, a repeated
+    send returns the message as it stands, with its old text.
     """
 
     size: int = 4096
@@ -145,13 +146,14 @@ class PlatformSim:
         self._look_at(body["text"])
         nonce = body["nonce"] if self.knows_nonces else ""
         if nonce in self._nonces:
-            return web.json_response({"id": self._nonces[nonce]})
+            known = self.messages[self._nonces[nonce]]
+            return web.json_response({"id": known.id, "text": known.text, "buttons": known.buttons})
         id_ = f"m{next(self._ids)}"
         if nonce:
             self._nonces[nonce] = id_
         self.messages[id_] = Posted(id_, body["chat"], body["text"], body["buttons"])
         self.calls.append(Call("send", id_, body["text"], len(body["buttons"])))
-        return web.json_response({"id": id_})
+        return web.json_response({"id": id_, "text": body["text"], "buttons": body["buttons"]})
 
     def _edit(self, body: dict[str, Any]) -> web.Response:
         self._look_at(body["text"])

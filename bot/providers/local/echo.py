@@ -10,12 +10,13 @@ from bot.core.model import ModelEvent, ModelStop, ModelText, ModelThinking
 from bot.providers.wire import Answer
 
 _NOT_WORDS: Final = re.compile(r"[\W_]+")
+ECHO_SHARE: Final = 0.6
 
 
 class EchoStream:
-    """A parser around another: an answer that is ``question`` and nothing else becomes ``facts``.
+    """A parser around another: an answer that is most of ``question`` and nothing else becomes ``facts``.
 
-    Text is held back only as long as it could still be the question.
+    Text is held back only as long as it could still be words of the question.
     """
 
     def __init__(self, answer: Answer, question: str, facts: str) -> None:
@@ -43,11 +44,11 @@ class EchoStream:
                 yield event
             elif isinstance(event, ModelText):
                 self._held += event.text
-                self._passed = not self._question.startswith(_words(self._held))
+                self._passed = _words(self._held) not in self._question
                 yield ModelText(self._held) if self._passed else ModelThinking("")  # held back, but alive
             else:
                 if isinstance(event, ModelStop) and self._held:
-                    echo = _words(self._held) == self._question
+                    echo = len(_words(self._held)) >= ECHO_SHARE * len(self._question) > 0
                     yield ModelText(self._facts if echo else self._held)
                 yield event
 

@@ -34,7 +34,8 @@ LAUNCHES: Final = 2
 LAUNCH_SECONDS: Final = 600.0
 """At most ``LAUNCHES`` within this time: an engine that dies is started once more, and left off if it dies again."""
 HEALTH_SECONDS: Final = 20.0
-UNHEALTHY: Final = 3
+UNHEALTHY: Final = 2
+"""Looks in a row that must fail; each waits five seconds for an answer."""
 WARM_TIMEOUTS: Final = Timeouts(connect=5.0, silence=300.0)
 
 
@@ -59,13 +60,15 @@ class LocalState:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to bring up: the person's own ``path``, or the first of ``models`` that can be had."""
+    """What to bring up: the person's own ``path``, or the first of ``models`` that can be had. ``health_seconds`` lie
+    between two looks at whether the engine answers."""
 
     path: Path | None
     models: Sequence[Weights]
     threads: int
     context: int
     log_file: Path
+    health_seconds: float = HEALTH_SECONDS
 
 
 class Keeper:
@@ -134,10 +137,10 @@ class Keeper:
                     with suppress(ProviderError):  # it is in the state
                         await self.engine(WARM_TIMEOUTS.silence)
                 else:
-                    await self._clock.sleep(HEALTH_SECONDS)
+                    await self._clock.sleep(self._plan.health_seconds)
                 continue
             with suppress(TimeoutError):
-                async with asyncio.timeout(HEALTH_SECONDS):
+                async with asyncio.timeout(self._plan.health_seconds):
                     await engine.ended()
                 continue
             unhealthy = 0 if await engine.healthy() else unhealthy + 1

@@ -61,7 +61,7 @@ export class Turn {
       frame.tools.forEach((line) => this.activity.set(line));
       for (const card of [...this.cards.values()]) card.element.remove();
       this.cards.clear();
-      frame.cards.forEach((card) => this.approval(card));
+      for (const card of frame.cards) this.approval(card);
       this.notice(frame);
       this.file(frame);
       if (frame.fresh) this.element.classList.add("fresh");
@@ -82,6 +82,7 @@ export class Turn {
   }
 
   approval(card) {
+    this.phase = card.decision ? "thinking" : "waiting";
     const known = this.cards.get(card.id);
     if (known) return known.take(card);
     const made = new Card(card, this.told.decide);
@@ -132,6 +133,7 @@ export class Turn {
     this.activity.hold(new Set(open.map((one) => one.card.call_id)));
     const busy = this.isLive && (this.phase !== "writing" || this.answer.isEmpty) && this.activity.running.length === 0;
     this.element.classList.toggle("live", this.isLive);
+    this.element.classList.toggle("writing", this.isLive && this.phase === "writing");
     this.element.setAttribute("aria-busy", String(this.isLive));
     this.status.hidden = !busy;
     if (busy) this.clock(open.length ? "waiting" : "thinking");

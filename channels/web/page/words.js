@@ -37,6 +37,7 @@ const WORDS = {
   failed: ["Not sent: {why}", "未发送：{why}"],
   retry: ["Try again", "重试"],
   discard: ["Discard", "丢弃"],
+  using: ["Using tools", "正在使用工具"],
   used_one: ["Used {name}", "使用了 {name}"],
   used_many: ["Used {count} tools", "使用了 {count} 个工具"],
   tool_failed: ["failed", "失败"],

@@ -115,9 +115,9 @@ class Turn:
             ToolCall(line.call_id, line.name, {"q": line.summary} if line.summary else {}) for line in self.view.tools
         ]
         archive, now = self.house.archive, self.house.clock.now()
-        content = (TextBlock(self.view.text), *(CallBlock(call) for call in calls))
-        rows = [StepRow(1, content, "fake/fake", "end", Usage(11, 7))]
-        archive.append(self.message.address, self.id, now, *rows)
+        content: tuple[TextBlock | CallBlock, ...] = (TextBlock(self.view.text), *map(CallBlock, calls))
+        step = StepRow(1, content, "fake/fake", "end", Usage(11, 7))
+        archive.append(self.message.address, self.id, now, step)
         for line in self.view.tools:
             result = ResultRow(line.call_id, line.name, "…", line.error, line.seconds or 0.0)
             archive.append(self.message.address, self.id, now, result)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bot.core.model import (
@@ -62,7 +62,7 @@ def result(call: ToolCall, text: str, *, error: bool = False) -> tuple[Message, 
 
 
 def request(
-    *messages: Message, tools: Sequence[ToolSpec] = (), max_tokens: int = 80, schema: dict[str, object] | None = None
+    *messages: Message, tools: Sequence[ToolSpec] = (), max_tokens: int = 80, schema: Mapping[str, object] | None = None
 ) -> ModelRequest:
     return ModelRequest(
         ModelRef("local", "auto", max_tokens=max_tokens), PROFILE, messages, tuple(tools), schema=schema

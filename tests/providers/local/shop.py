@@ -105,6 +105,7 @@ class Hub:
         for offset in range(0, len(rest), 10_000):
             chunk = rest[offset : offset + 10_000]
             if self.cut_after is not None and sent + len(chunk) > self.cut_after:
+                await asyncio.sleep(0.3)  # what was sent is to arrive first
                 assert request.transport is not None
                 request.transport.abort()
                 return response

@@ -38,15 +38,20 @@ def test_an_echo_becomes_the_facts(echo: tuple[str, ...]) -> None:
 
 
 def test_another_answer_comes_at_once() -> None:
-    assert heard("what time is it?", "It", " is", " 15:27.") == ["It", " is", " 15:27.", ""]
+    assert heard("what time is it?", "The", " time is", " 15:27.") == ["The", " time is", " 15:27.", ""]
 
 
 def test_an_answer_that_begins_like_the_question_is_only_delayed() -> None:
     assert heard("17*23", "17", "*23", " = 391") == ["", "", "17*23 = 391", ""]
 
 
-def test_half_of_the_question_is_an_answer_of_its_own() -> None:
-    assert heard("note that", "note") == ["", "note"]
+@pytest.mark.parametrize(("question", "echo"), [("请问现在几点了？", "现在几点了。"), ("note: buy milk", "Buy milk")])
+def test_most_of_the_question_is_an_echo(question: str, echo: str) -> None:
+    assert heard(question, echo) == ["", "15:27"]
+
+
+def test_a_few_words_of_the_question_are_an_answer_of_their_own() -> None:
+    assert heard("Is it Monday or Tuesday today?", "Monday") == ["", "Monday"]
 
 
 def test_silence_stays_silence() -> None:

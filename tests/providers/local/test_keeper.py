@@ -44,8 +44,9 @@ def keeper(
     hub: str = "http://127.0.0.1:1",
     path: Path | None = None,
     clock: FakeClock | None = None,
+    health_seconds: float = 20.0,
 ) -> Keeper:
-    plan = Plan(path, models, 1, 512, tmp_path / "engine.log")
+    plan = Plan(path, models, 1, 512, tmp_path / "engine.log", health_seconds)
     shelf = Shelf(folder or tmp_path / "models", transport, SystemClock(), ["hub"], hub)
     return Keeper(plan, shelf, transport, clock or SystemClock())
 
@@ -132,6 +133,38 @@ async def test_an_engine_that_dies_is_started_once_more_and_then_left_off(
         await clock.advance(601)
         assert (await kept.engine(30)).alive  # later it may be tried again
         watching.cancel()
+    await kept.aclose()
+
+
+@pytest.mark.model
+@pytest.mark.timeout(180)
+async def test_an_engine_that_hangs_is_ended_and_started_again(
+    tmp_path: Path, transport: Transport, smollm2: Path
+) -> None:
+    kept = keeper(tmp_path, transport, path=smollm2, health_seconds=0.1)
+    await kept.prepare("")
+    hung = (await kept.engine(1)).pid
+    assert hung is not None
+    async with asyncio.TaskGroup() as group:
+        watching = group.create_task(kept.watch())
+        os.kill(hung, signal.SIGSTOP)
+        await _until(kept, Phase.LOADING)
+        await _until(kept, Phase.READY)
+        watching.cancel()
+    assert (await kept.engine(1)).pid != hung
+    await kept.aclose()
+
+
+@pytest.mark.model
+@pytest.mark.timeout(180)
+async def test_a_request_that_gives_up_on_the_loading_spoils_nothing(
+    tmp_path: Path, transport: Transport, smollm2: Path
+) -> None:
+    kept = keeper(tmp_path, transport, path=smollm2)
+    for _ in range(3):  # more often than an engine may fail
+        with pytest.raises(ProviderBusy, match="still being loaded"):
+            await kept.engine(0.1)
+    assert (await kept.engine(60)).alive
     await kept.aclose()
 
 

@@ -94,7 +94,6 @@ async def test_a_download_that_broke_off_goes_on_where_it_was(tmp_path: Path, tr
     hub.cut_after = None
     assert (await there.fetch(TINY, Progress())).read_bytes() == BYTES
     assert hub.asked[0] == 0
-    assert hub.asked[0] == 0
     assert SIZES[0] <= hub.asked[-1] < len(BYTES)
 
 

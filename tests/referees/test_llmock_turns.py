@@ -1,0 +1,101 @@
+"""A third party's verdict on whole turns: an answer that broke after it was shown is asked for again by the Brain."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from bot.brain.approvals import Approvals
+from bot.brain.calls import Bench
+from bot.brain.loop import Brain, TurnLimits, opening_rows
+from bot.brain.policy import Policy
+from bot.brain.prompt import Persona
+from bot.brain.turn import Floor, Turn
+from bot.core.address import Address, Sender
+from bot.core.events import TurnEvent
+from bot.core.inbound import UserMessage
+from bot.core.model import ModelRef
+from bot.core.stop import StopReason
+from bot.core.view import View
+from bot.outbox.fold import fold
+from bot.store.store import Store
+from bot.time.clock import SystemClock
+from bot.tools.registry import find_tools
+from tests.referees.conftest import Wire
+from tests.referees.llmock import LONG, PATHS, Llmock, breaks, reply
+from tests.referees.wired import Wired
+
+pytestmark = pytest.mark.xdist_group("llmock")
+
+HERE, OWNER = Address("web", "main", "c"), Sender("web", "owner", "Owner")
+IN_THE_TEXT = 6
+
+
+async def answered(vendor: Wired, data_dir: Path) -> tuple[StopReason, View]:
+    """One turn of the real Brain over the real store, as the person sees it."""
+    clock, events = SystemClock(), list[TurnEvent]()
+    async with Store.open(data_dir) as store:
+        model = ModelRef(vendor.kind, vendor.model, max_tokens=100)
+        brain = Brain(
+            provider=vendor.models,
+            chain=lambda turn: [model],
+            persona=lambda: Persona("You are a bowerbird.", "small"),
+            bench=Bench(find_tools(), data_dir / "workspace", "UTC"),
+            policy=Policy({"*": "allow"}),
+            approvals=Approvals(store.approvals, clock, lambda who: True, 30),
+            store=store,
+            clock=clock,
+            limits=TurnLimits(),
+        )
+        turn = Turn("turn1", UserMessage("1", HERE, OWNER, "What do you collect?", clock.now()), "en")
+        row = (await store.inbox.record(turn.message, turn.id, clock.now())).row
+        await store.transcript.begin(row.id, HERE, turn.id, clock.now(), *opening_rows(turn))
+        reason = await brain.answer(turn, events.append, Floor(_nothing_to_steer, _parked))
+    view = View("turn1")
+    for event in events:
+        view = fold(view, event, "en")
+    return reason, view
+
+
+@pytest.mark.parametrize("vendor", sorted(PATHS))
+@pytest.mark.parametrize("break_off", ["truncate", "malformed", "disconnect", "stall"])
+async def test_an_answer_that_breaks_in_its_text_is_shown_whole_and_once(
+    llmock: Llmock, tight: Llmock, wire: Wire, tmp_path: Path, vendor: str, break_off: str
+) -> None:
+    # Whether garbage was read on is judged by whether the connection lasted to the end: a slow writer's lasts.
+    referee = tight if break_off == "malformed" else llmock
+    await referee.script(breaks(break_off, IN_THE_TEXT), reply(LONG, times=2))
+    wired = wire(vendor, referee.base_url(vendor), SystemClock(), silence_seconds=1.0)
+    reason, view = await answered(wired, tmp_path)
+    assert (reason, view.text) == (StopReason.ANSWERED, LONG)
+    assert len(await referee.attempts()) == 2
+    assert await referee.complaints() == []
+
+
+@pytest.mark.parametrize("vendor", sorted(PATHS))
+async def test_a_call_that_breaks_off_runs_once_it_is_whole(
+    llmock: Llmock, wire: Wire, tmp_path: Path, vendor: str
+) -> None:
+    sum_of = [{"name": "calculate", "arguments": {"expression": "17*23"}}]
+    await llmock.script(
+        breaks("truncate", IN_THE_TEXT + 2), reply("Let me see.", tool_calls=sum_of, times=2), reply(LONG)
+    )
+    reason, view = await answered(wire(vendor, llmock.base_url(vendor), SystemClock()), tmp_path)
+    assert reason is StopReason.ANSWERED
+    assert view.text.count("Let me see.") == 1
+    assert view.text.endswith(LONG)
+    assert [(line.name, line.error) for line in view.tools] == [("calculate", False)]
+    assert [each["fault"] is None for each in await llmock.attempts()] == [False, True, True]
+    assert await llmock.complaints() == []
+
+
+async def _nothing_to_steer(first: bool) -> int:
+    return 0
+
+
+@asynccontextmanager
+async def _parked() -> AsyncIterator[None]:
+    yield
