@@ -105,15 +105,13 @@ class Approvals:
         if approval.card.expires_at <= self._clock.now():
             verb = "expired"
         by = press.sender.name or press.sender.id
-        outcome = await self._rows.decide(approval_id, verb, "" if verb == "expired" else by, self._clock.now())
+        by = "" if verb == "expired" else by
+        outcome = await self._rows.decide(approval_id, verb, by, self._clock.now(), press.sender.identity)
         if outcome is None:
             return say("press_unknown", language)
         approval, won = outcome
         if not won:
             return say("press_decided", language, decision=say(f"decision_{approval.card.decision}", language))
-        if verb in ("chat", "always"):
-            holder = str(approval.address) if verb == "chat" else approval.asker
-            await self._rows.grant(approval.card.tool, verb, holder, press.sender.identity, self._clock.now())
         if approval_id in self._decided:
             self._decided[approval_id].set()
         return say(f"decision_{verb}", language)

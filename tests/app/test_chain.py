@@ -1,0 +1,91 @@
+"""Which models answer: keys, a running Ollama, and the embedded model at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from bot.app.chain import Chain
+from bot.config.load import load
+from bot.core.model import ModelRef
+from bot.net.http import Transport
+from tests.fakes.clock import FakeClock
+from tests.sim.llm import LlmSim, Settings
+
+LOCAL = ModelRef("local", "auto", max_tokens=1024, window_tokens=4096)
+
+
+def chain(
+    folder: Path, transport: Transport, env: Mapping[str, str], extra: str = "", local: ModelRef | None = LOCAL
+) -> Chain:
+    file = folder / "config.yaml"
+    file.write_text(f"data_dir: data\n{extra}", encoding="utf-8")
+    return Chain(load(file, env), transport, FakeClock(), local)
+
+
+async def names(made: Chain) -> list[str]:
+    await made.look()
+    return [str(model) for model in made.models()]
+
+
+@pytest.fixture
+def nowhere() -> str:
+    return "providers:\n  ollama: {base_url: http://127.0.0.1:9}\n"
+
+
+async def test_with_nothing_set_only_the_embedded_model_answers(tmp_path: Path, nowhere: str) -> None:
+    transport = Transport()
+    made = chain(tmp_path, transport, {}, nowhere)
+    assert await names(made) == ["local/auto"] and made.needs_local
+    await transport.aclose()
+
+
+@pytest.mark.parametrize(
+    ("env", "expected"),
+    [
+        ({"ANTHROPIC_API_KEY": "sk-ant-x"}, ["anthropic/claude-sonnet-5-5", "local/auto"]),
+        ({"OPENAI_API_KEY": "sk-x"}, ["openai/gpt-5.4-mini", "local/auto"]),
+    ],
+)
+async def test_one_key_puts_its_vendor_first(
+    tmp_path: Path, nowhere: str, env: dict[str, str], expected: list[str]
+) -> None:
+    transport = Transport()
+    made = chain(tmp_path, transport, env, nowhere)
+    assert await names(made) == expected and not made.needs_local
+    await transport.aclose()
+
+
+async def test_a_running_ollama_offers_what_it_has_and_leaves_when_it_stops(tmp_path: Path) -> None:
+    transport = Transport()
+    async with LlmSim(Settings(ollama_models=("nomic-embed-text", "qwen3:4b"))) as sim:
+        made = chain(tmp_path, transport, {}, f"providers:\n  ollama: {{base_url: {sim.url}}}\n")
+        assert await names(made) == ["ollama/qwen3:4b", "local/auto"]
+    assert await names(made) == ["local/auto"]
+    await transport.aclose()
+
+
+async def test_a_default_model_is_never_replaced_by_another(tmp_path: Path) -> None:
+    transport = Transport()
+    async with LlmSim(Settings(ollama_models=("qwen3:4b",))) as sim:
+        extra = f"providers:\n  ollama: {{base_url: {sim.url}}}\nbrain:\n  llm:\n    default: ollama/llama3.2\n    fallback: []\n"
+        assert await names(chain(tmp_path, transport, {}, extra)) == ["ollama/llama3.2", "local/auto"]
+    await transport.aclose()
+
+
+async def test_without_engine_and_keys_there_is_no_model(tmp_path: Path, nowhere: str) -> None:
+    transport = Transport()
+    made = chain(tmp_path, transport, {}, nowhere, None)
+    assert await names(made) == [] and not made.needs_local
+    await transport.aclose()
+
+
+async def test_the_embedded_model_keeps_its_window_also_as_the_persons_choice(tmp_path: Path, nowhere: str) -> None:
+    transport = Transport()
+    made = chain(
+        tmp_path, transport, {}, nowhere + "brain:\n  llm:\n    default: {provider: local}\n    fallback: []\n"
+    )
+    assert list(made.models()) == [LOCAL]
+    await transport.aclose()
