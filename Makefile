@@ -8,6 +8,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUN_EXTRAS := local,anthropic,openai,ollama
 NPM_TOOLS := .npm
+REFEREES := .referees
 
 .PHONY: run test prove lint format bench clean screenshot debian-packages help
 
@@ -38,10 +39,16 @@ $(VENV)/.test: pyproject.toml | $(VENV)/bin/python
 debian-packages:
 	@tests/install-debian-packages.sh
 
+# The third-party emulators: one from npm, one in an environment of its own (see its requirements.txt).
 $(NPM_TOOLS)/.done: tests/referees/package.json
 	@mkdir -p $(NPM_TOOLS)
 	@if command -v npm >/dev/null; then cp tests/referees/package.json $(NPM_TOOLS)/ && npm install --silent --no-audit --no-fund --prefix $(NPM_TOOLS); \
 	else echo "npm is not installed: the tests with the npm referee are left out"; fi
+	@touch $@
+
+$(REFEREES)/.done: tests/referees/requirements.txt | $(VENV)/.test
+	$(BIN)/python -m venv --without-pip $(REFEREES)
+	$(BIN)/pip --python $(REFEREES) install --quiet --disable-pip-version-check --requirement $<
 	@touch $@
 
 lint: $(VENV)/.test
@@ -54,10 +61,10 @@ format: $(VENV)/.test
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-test: $(VENV)/.test debian-packages $(NPM_TOOLS)/.done lint
+test: $(VENV)/.test debian-packages $(NPM_TOOLS)/.done $(REFEREES)/.done lint
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist loadgroup -m "not prove" --cov --cov-report=term:skip-covered
 
-prove: $(VENV)/.test debian-packages $(NPM_TOOLS)/.done
+prove: $(VENV)/.test debian-packages $(NPM_TOOLS)/.done $(REFEREES)/.done
 	OMP_NUM_THREADS=1 $(BIN)/pytest -m "prove or not prove" --timeout 900
 
 bench: $(VENV)/.test
@@ -67,5 +74,5 @@ screenshot: $(VENV)/.test debian-packages
 	$(BIN)/python -m tests.channels.web.shot docs/page.png
 
 clean:
-	rm -rf $(VENV) $(NPM_TOOLS) .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage build dist
+	rm -rf $(VENV) $(NPM_TOOLS) $(REFEREES) .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage build dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -117,11 +117,13 @@ class Lanes:
         return len(self._lanes)
 
     def submit(self, row: InboxRow) -> None:
-        """Queue a stored message; commands that need no order are answered at once. Never waits."""
+        """Queue a stored message, once; commands that need no order are answered at once. Never waits."""
         message = row.inbound
         if self._closed or not isinstance(message, UserMessage):
             return
         lane = self._lanes.setdefault(message.address, _Lane())
+        if row.turn in lane.live or any(row.turn == waiting.turn for waiting in lane.waiting):
+            return  # it arrived while the unfinished were looked up after a start
         command = command_of(message.text)
         if command is not None and (command.name in AT_ONCE or not command.known):
             self._start(lane, row, message, _Seat(lane.floor, self._admission, "", has_floor=False), beside=True)

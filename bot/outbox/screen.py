@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.core.address import Address
-from bot.core.errors import ChannelError, ChannelUnreachable, MessageGone
+from bot.core.errors import ChannelError, ChannelUnreachable
 from bot.core.ports import Channel
 from bot.core.view import Ref
 from bot.outbox.ledger import Ledger
@@ -105,10 +105,7 @@ class Screen:
             await self._record(index, ref, digest if lasting else "")
 
     async def remove(self, index: int) -> None:
-        try:
-            await self._channel.remove(self._to, self._shown[index].ref)
-        except MessageGone:
-            pass
+        await self._channel.remove(self._to, self._shown[index].ref)
         await self.forget(index)
 
     async def forget(self, index: int) -> None:

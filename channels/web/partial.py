@@ -59,8 +59,8 @@ def _without_half_table(text: str) -> str:
     begin = len(lines)
     while begin and lines[begin - 1].lstrip().startswith("|"):
         begin -= 1
-    if begin == len(lines) - 1 and not lines[-1].strip() and len(lines) > 1:
-        return _without_half_table(text[:-1]) if lines[-2].lstrip().startswith("|") else text
+    if len(lines) > 1 and not lines[-1] and lines[-2].lstrip().startswith("|"):
+        return _without_half_table(text[:-1])
     rows = lines[begin:]
     if not rows:
         return text

@@ -41,7 +41,7 @@ providers:
   openai: off
   ollama: off
   local: off
-brain: {{llm: {{default: {{provider: vendor, model: {model}}}}}}}
+brain: {{when_busy: {when_busy}, llm: {{default: {{provider: vendor, model: {model}}}}}}}
 memory: {{embedder: none, reranker: none, distill: off}}
 """
 
@@ -129,20 +129,23 @@ class Process:
 
 @dataclass
 class World:
-    """One data folder, one platform, one vendor; any number of lives, one after the other."""
+    """One data folder, one platform, one vendor; any number of lives, one after the other.
+
+    With a ``web_port`` the daemon serves the web channel there and leaves the platform alone.
+    """
 
     folder: Path
     vendor: Vendor
     platform: PlatformSim
-    on_web: bool = False
     web_port: int = 0
+    when_busy: str = "steer"
     lives: list[Process] = field(default_factory=list)
 
     def start(self, death: Death | None = None) -> Process:
         own = self.folder / f"life-{len(self.lives) + 1}"
         own.mkdir()
         orders = Orders(
-            config=str(self._config()),
+            config=str(self.config()),
             folder=str(own),
             death=str(death or ""),
             platform="" if self.on_web else self.platform.url,
@@ -154,10 +157,17 @@ class World:
         self.lives.append(life)
         return life
 
-    def _config(self) -> Path:
+    def config(self) -> Path:
+        """The file, as it is now."""
         path = self.folder / "config.yaml"
-        path.write_text(CONFIG.format(vendor=self.vendor.url, model=MODEL, port=self.web_port))
+        path.write_text(
+            CONFIG.format(vendor=self.vendor.url, model=MODEL, port=self.web_port, when_busy=self.when_busy)
+        )
         return path
+
+    @property
+    def on_web(self) -> bool:
+        return self.web_port != 0
 
     @property
     def data(self) -> Path:

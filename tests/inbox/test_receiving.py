@@ -196,14 +196,16 @@ async def test_after_the_end_of_the_process_the_turn_goes_on_in_the_same_message
         assert set((await house.outcomes()).values()) == {"answered"}
 
 
-async def test_a_message_that_arrives_while_the_unfinished_are_looked_up_is_one_turn(open_house: OpenHouse) -> None:
+async def test_a_message_that_arrives_while_the_unfinished_are_looked_up_is_read_once(open_house: OpenHouse) -> None:
     gate = asyncio.Event()
-    async with open_house([gate, ModelText("Once"), ModelStop(ModelStopReason.END)], says("Twice")) as house:
+    sum_ = ToolCall("c0", "calculate", {"expression": "1+1"})
+    async with open_house([gate, *calls(sum_)], says("Once")) as house:
         await house.say("hi")
         assert await house.inbox.resume() == 1
         gate.set()
         await house.idle()
-        assert house.shown == ["Once"] and len(house.provider.requests[0].messages) == 1
+        assert house.shown == ["Once"]
+        assert [message.role for message in house.provider.requests[-1].messages] == ["user", "assistant", "user"]
 
 
 async def test_two_crashes_on_the_same_message_set_it_aside_with_an_apology(open_house: OpenHouse) -> None:

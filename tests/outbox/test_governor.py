@@ -191,13 +191,20 @@ async def test_a_refused_answer_silences_answers_as_well() -> None:
 async def test_a_shorter_wait_does_not_shorten_a_longer_one() -> None:
     traffic = Traffic(Rates())
 
-    async def refused_twice() -> None:
-        async with asyncio.TaskGroup() as group:
-            group.create_task(traffic.call(chat(1), CallKind.FINAL, RateLimited("", 30)))
-            group.create_task(traffic.call(chat(1), CallKind.PREVIEW, RateLimited("", 2)))
+    async def refused(after: float, wait: float) -> None:
+        try:
+            async with traffic.governor.call(chat(1), CallKind.FINAL):
+                await traffic.clock.sleep(after)
+                raise RateLimited("slow down", wait)
+        except RateLimited:
+            pass
 
-    await traffic.play(refused_twice, lambda: traffic.call(chat(1), CallKind.FINAL))
-    assert traffic.times()[-1] == 30
+    async def then() -> None:
+        await traffic.clock.sleep(3)
+        await traffic.call(chat(1), CallKind.FINAL)
+
+    await traffic.play(lambda: refused(1, 30), lambda: refused(2, 2), then)
+    assert traffic.times() == [31]
 
 
 async def test_room_takes_nothing() -> None:

@@ -5,7 +5,7 @@ import re
 import pytest
 from markdown_it import MarkdownIt
 
-from bot.core.view import Limits
+from bot.core.view import Limits, Rendered
 from bot.outbox.graphemes import Unit, length
 from bot.outbox.paging import MIN_SIZE, Page, Render, open_page, pages
 from tests.outbox.renders import escaping, identity, shortening
@@ -83,6 +83,12 @@ def test_no_page_ends_inside_a_family_or_a_flag(unit: Unit) -> None:
             assert page.markdown.replace(whole, "") == ""
 
 
+def test_characters_of_many_marks_stay_whole() -> None:
+    letter = "e" + "\u0301" * 60
+    for page in paged(letter * 50, 500):
+        assert page.markdown.replace(letter, "") == ""
+
+
 def test_pages_end_between_paragraphs_rather_than_lines_rather_than_sentences() -> None:
     paragraph = "One sentence here. Another one there.\nA second line of it."
     found = paged("\n\n".join([paragraph] * 30), 500)
@@ -127,6 +133,39 @@ def test_tables_part_between_rows_and_keep_their_head() -> None:
         assert all(line.startswith("|") and line.endswith("|") for line in page.markdown.split("\n"))
 
 
+@pytest.mark.parametrize("lead", range(380, 470, 6))
+def test_the_head_of_a_table_is_never_parted_from_its_first_row(lead: int) -> None:
+    head = "| name | value |\n|:-----|------:|\n"
+    text = "x" * lead + "\n" + head + "| row | 1 |\n" * 30
+    for page in paged(text, 500):
+        lines = page.markdown.split("\n")
+        assert "|:---" not in lines[-1] and "name" not in lines[-1] and "|:---" not in lines[0]
+
+
+@pytest.mark.parametrize("sign", ["- ", "> ", "# ", "1. ", "* ", "``` "])
+def test_no_page_begins_with_a_sign_that_was_none(sign: str) -> None:
+    text = f"some words {sign}more " * 60
+    for page in paged(text, 500):
+        assert not page.markdown.startswith(sign)
+
+
+def test_space_that_nobody_sees_does_not_fill_pages() -> None:
+    (page,) = paged("word" + " " * 3000 + "\n" + " " * 3000 + "word", 500)
+    assert len(page.markdown) < 200
+    assert [page.markdown for page in paged("\n" * 600 + "x" * 600, 500)] == ["x" * 500, "x" * 100]
+
+
+def test_a_page_is_measured_where_it_really_ends() -> None:
+    """A shorter page may render to more: this rendering hides comments, but only closed ones."""
+
+    def render(markdown: str) -> Rendered:
+        return identity("chars")(re.sub(r"(?s)<!--.*?-->", "", markdown))
+
+    text = "word " * 30 + "<!-- " + "hidden " * 30 + "\n" + "hidden " * 50 + "-->" + "x" * 200
+    found = paged(text, 200, "chars", render)
+    assert all(page.rendered.length <= 200 for page in found)
+
+
 def test_no_page_ends_with_a_heading() -> None:
     text = "".join(f"## Part {number}\n\n{'Some words go here. ' * 12}\n\n" for number in range(8))
     assert not any(page.markdown.rsplit("\n", 1)[-1].startswith("#") for page in paged(text, 520))
@@ -151,6 +190,12 @@ def test_inline_markup_is_not_parted_where_a_sentence_ends_nearby() -> None:
         assert page.markdown.count("[") == page.markdown.count("](")
 
 
+def test_markers_inside_code_do_not_close_it() -> None:
+    body = 'def f():\n    """\n        ```\n    """\n' + "    x = 1\n" * 60 + "~~~\n" + "    y = 2\n" * 60
+    found = paged(f"```py\n{body}```", 500)
+    assert "".join(code_of(page.markdown) for page in found) == body
+
+
 @pytest.mark.parametrize("prefix", ["   ", "> ", "     ", "10. "])
 def test_code_in_lists_and_quotations_is_reopened_where_it_stands(prefix: str) -> None:
     inner = re.sub(r"[^>]", " ", prefix) if ">" not in prefix else prefix
@@ -171,11 +216,11 @@ def test_b028_a_code_block_open_at_the_limit_goes_on_in_the_next_message() -> No
 
 
 def test_a_page_that_would_render_to_nothing_is_shown_as_written() -> None:
-    def hiding(markdown: str) -> object:
+    def hiding(markdown: str) -> Rendered:
         return identity("chars")(re.sub(r"(?m)^\[\d+\]: .*$", "", markdown))
 
     links = "".join(f"[{number}]: https://x.example/{number}\n" for number in range(60))
-    found = paged("Text.\n\n" + links, 500, "chars", hiding)  # type: ignore[arg-type]
+    found = paged("Text.\n\n" + links, 500, "chars", hiding)
     assert all(page.rendered.text.strip() for page in found)
 
 
@@ -209,14 +254,14 @@ def test_the_open_page_alone_is_rendered() -> None:
     text = "Some words make a sentence. " * 4000
     rendered = 0
 
-    def counting(markdown: str) -> object:
+    def counting(markdown: str) -> Rendered:
         nonlocal rendered
         rendered += len(markdown)
         return identity("chars")(markdown)
 
     sealed: list[int] = []
     for end in range(2000, len(text), 400):
-        page = open_page(text[:end], Limits(size=2000), counting, sealed)  # type: ignore[arg-type]
+        page = open_page(text[:end], Limits(size=2000), counting, sealed)
         if not page.last:
             sealed.append(page.end)
     assert rendered < len(text) * 12

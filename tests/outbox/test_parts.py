@@ -112,5 +112,8 @@ def test_digests_compare_what_is_shown() -> None:
     assert digest(view) == digest(replace(view, text="Hello \n"))
     assert digest(view) != digest(replace(view, stop=StopReason.ANSWERED))
     assert digest(view) != digest(replace(view, text="Hello!"))
+    (want,) = parts(view)
+    last = replace(want, part=replace(want.part, final=True))
+    assert want.digest(structured=False) != last.digest(structured=False)
     thinking = replace(view, phase=Phase.THINKING)
     assert digest(view, structured=True) != digest(thinking, structured=True)

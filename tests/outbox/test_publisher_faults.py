@@ -253,7 +253,8 @@ async def test_an_unknown_refusal_is_tried_a_few_times_and_then_given_up() -> No
     assert stage.result() == "refused"
     assert len(stage.channel.calls) == 5
     stage = Stage(fault=lambda number: Fault(ChannelError("no")) if number % 3 else None)
-    await streamed(stage)
+    await streamed(stage, per_second=5)
+    assert len(stage.channel.calls) > 20
     assert stage.channel.texts == [TEXT]
 
 
@@ -282,19 +283,29 @@ async def test_without_nonces_a_send_whose_answer_was_lost_is_repeated_and_count
     assert stage.publisher.repeated_sends == 0
 
 
-async def test_after_an_edit_whose_answer_was_lost_nothing_is_taken_to_stand() -> None:
-    """The platform shows the edit; then the text goes back to what had been accepted before it."""
-    first = "Some words that are long enough to be shown."
-    stage = Stage(fault=at(1, ChannelUnreachable("no answer", maybe_done=True), after_effect=True))
+async def edited_and_taken_back(stage: Stage) -> None:
+    """The second call is an edit; meanwhile the text goes back to what the first one had shown."""
     async with stage.running():
-        stage.say(first)
+        stage.say("Some words that are long enough to be shown.")
         await stage.clock.advance(2)
         stage.say(" More.")
         await stage.clock.advance(0.1)
-        stage.emit(Resumed(first))
-        await stage.clock.advance(10)
+        stage.emit(Resumed("Some words that are long enough"))
+        stage.say(" to be shown.")
+        await stage.clock.advance(60)
+    assert stage.channel.texts == ["Some words that are long enough to be shown."]
+
+
+async def test_after_an_edit_whose_answer_was_lost_nothing_is_taken_to_stand() -> None:
+    stage = Stage(fault=at(1, ChannelUnreachable("no answer", maybe_done=True), after_effect=True))
+    await edited_and_taken_back(stage)
     assert [call.action for call in stage.channel.calls] == ["send", "edit", "edit"]
-    assert stage.channel.texts == [f"{first}\n\n*thinking…*"]
+
+
+async def test_after_an_edit_that_was_refused_what_stood_before_stands() -> None:
+    stage = Stage(fault=at(1, RateLimited("slow down", 5)))
+    await edited_and_taken_back(stage)
+    assert [call.action for call in stage.channel.calls] == ["send", "edit"]
 
 
 async def test_an_unreachable_platform_is_tried_ever_more_slowly_until_it_is_back() -> None:

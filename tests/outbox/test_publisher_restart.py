@@ -264,13 +264,29 @@ async def test_the_note_is_given_up_at_the_first_failure() -> None:
 
 
 async def test_a_send_that_was_cut_off_by_the_end_of_the_process_is_not_repeated_for_the_note() -> None:
-    stage = Stage(latency=lambda number: 1.0)
+    stage = Stage(limits=SMALL, latency=lambda number: 1.0)
     async with stage.running():
-        stage.say("Some words that are long enough to be shown.")
-        await stage.clock.advance(0.7)
-    assert len(stage.channel.texts) == 1
+        stage.say("word " * 100)
+        await stage.clock.advance(1.7)
+    assert [call.action for call in stage.channel.calls] == ["send", "send"]
     await closed(stage)
-    assert len(stage.channel.calls) == 1
+    assert len(stage.channel.calls) == 2
+
+
+async def test_a_part_that_still_waited_for_its_turn_was_not_sent() -> None:
+    stage = Stage(fault=lambda number: Fault(RateLimited("slow down", 60)))
+    async with stage.running():
+        stage.say("Hi.")
+        stage.end()
+        await stage.clock.advance(5)
+        stage.channel.fault = lambda number: None
+    assert stage.ledger.log == [("intend", 0)]
+    stage.publisher = stage.new_publisher()
+    async with stage.running():
+        stage.emit(Resumed("Hi."))
+        stage.end()
+        await stage.clock.advance(5)
+    assert stage.ledger.log == [("intend", 0)]
 
 
 @asynccontextmanager

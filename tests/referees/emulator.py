@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import aiohttp
 
-START_SECONDS: Final = 20.0
+START_SECONDS: Final = 60.0
 _ADDRESS: Final = re.compile(r"http://127\.0\.0\.1:[1-9]\d*")
 _SETTINGS: Final = ("AIMOCK_", "LLMOCK_", "NODE_", "PYTHON")
 

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
-from collections.abc import Coroutine, Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, Self
 
 from tests.providers.bench import Heard
 from tests.referees.emulator import running, told
-from tests.referees.wired import Wired
+from tests.referees.wired import LONG, Wired
 
 PYTHON: Final = Path(__file__).parents[2] / ".referees" / "bin" / "python"
 PATHS: Final = {"anthropic": "/anthropic", "openai": "/v1"}
 """The vendors that llmock speaks for, and where."""
-LONG: Final = "Sticks, straw, shells, berries and blue bottle caps."
 
 
 class Llmock:
@@ -54,6 +52,16 @@ class Llmock:
         found: list[dict[str, Any]] = journal["requests"]
         return found
 
+    async def pauses(self) -> list[tuple[float, float]]:
+        """For each refusal that asked for a wait: the seconds it asked for, and those until the next attempt."""
+        attempts = await self.attempts()
+        return [
+            (refused["retry_after"], again["started_at"] - refused["ended_at"])
+            for place, refused in enumerate(attempts)
+            if refused["retry_after"] is not None
+            for again in [each for each in attempts[place:] if each["fingerprint"] == refused["fingerprint"]][1:2]
+        ]
+
     async def complaints(self) -> list[str]:
         """The codes of everything that the verdict finds wrong, errors and warnings alike."""
         verdict = await told("GET", f"{self._url}/_llmock/verdict")
@@ -83,9 +91,3 @@ async def asked(llmock: Llmock, vendor: Wired, fault: dict[str, Any], times: int
     own = {"match": {"model": model, "provider": vendor.kind}}
     await llmock.script(fault | own | {"times": times}, reply(LONG, times=None) | own)
     return await vendor.ask(model=model, max_tokens=100)
-
-
-async def at_once(questions: Iterable[Coroutine[Any, Any, Heard]]) -> list[Heard]:
-    async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(question) for question in questions]
-    return [task.result() for task in tasks]

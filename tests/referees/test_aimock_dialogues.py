@@ -16,7 +16,7 @@ from tests.referees.aimock import Aimock, calls, says
 from tests.referees.conftest import Wire
 from tests.referees.wired import Wired
 
-pytestmark = pytest.mark.xdist_group("aimock")
+pytestmark = pytest.mark.timeout(func_only=True)
 
 POEM = "Twigs in a row, 蓝色的羽毛, and one bottle cap 🐦."
 

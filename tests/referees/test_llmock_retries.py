@@ -18,10 +18,10 @@ from bot.core.errors import (
 from bot.time.clock import SystemClock
 from tests.providers.bench import user
 from tests.referees.conftest import TOKENS_PER_MINUTE, WINDOW_TOKENS, Wire
-from tests.referees.llmock import LONG, PATHS, Llmock, asked, at_once, fail, reply
-from tests.referees.wired import Wired
+from tests.referees.llmock import PATHS, Llmock, asked, fail, reply
+from tests.referees.wired import LONG, Wired, at_once
 
-pytestmark = pytest.mark.xdist_group("llmock")
+pytestmark = pytest.mark.timeout(func_only=True)
 
 REFUSALS: dict[int, type[ProviderError]] = {
     400: RequestRefused,
@@ -50,9 +50,9 @@ def vendors(llmock: Llmock, wire: Wire) -> list[Wired]:
     return [wire(kind, llmock.base_url(kind), SystemClock()) for kind in PATHS]
 
 
-@pytest.fixture(params=sorted(PATHS))
-def customer(request: pytest.FixtureRequest, tight: Llmock, wire: Wire) -> Wired:
-    return wire(request.param, tight.base_url(request.param), SystemClock())
+@pytest.fixture
+def customers(tight: Llmock, wire: Wire) -> list[Wired]:
+    return [wire(kind, tight.base_url(kind), SystemClock()) for kind in PATHS]
 
 
 async def test_the_referee_fails_a_client_that_hurries(llmock: Llmock) -> None:
@@ -72,27 +72,26 @@ async def test_a_refusal_is_not_argued_with(llmock: Llmock, vendors: list[Wired]
     assert await llmock.complaints() == []
 
 
-async def test_trouble_that_passes_is_waited_out(llmock: Llmock, vendors: list[Wired]) -> None:
-    answers = await at_once(asked(llmock, vendor, fail(status)) for vendor in vendors for status in TROUBLES)
-    assert [heard.text for heard in answers] == [LONG] * len(answers)
-    assert len(await llmock.attempts()) == 2 * len(answers)
+async def test_trouble_that_passes_is_waited_out_and_trouble_that_lasts_given_up(
+    llmock: Llmock, vendors: list[Wired]
+) -> None:
+    passing = (asked(llmock, vendor, fail(status)) for vendor in vendors for status in TROUBLES)
+    lasting = (asked(llmock, vendor, fail(status), None) for vendor in vendors for status in TROUBLES)
+    answers = await at_once([*passing, *lasting])
+    half = len(answers) // 2
+    assert [heard.text for heard in answers[:half]] == [LONG] * half
+    assert [type(heard.error) for heard in answers[half:]] == [*TROUBLES.values()] * len(vendors)
+    assert len(await llmock.attempts()) == (2 + 3) * half
     assert await llmock.complaints() == []
 
 
-async def test_trouble_that_lasts_is_given_up_after_three_attempts(llmock: Llmock, vendors: list[Wired]) -> None:
-    answers = await at_once(asked(llmock, vendor, fail(status), None) for vendor in vendors for status in TROUBLES)
-    assert [type(heard.error) for heard in answers] == [*TROUBLES.values()] * len(vendors)
-    assert len(await llmock.attempts()) == 3 * len(answers)
-    assert await llmock.complaints() == []
-
-
-@pytest.mark.parametrize("seconds", [0.8, 1.6])
-async def test_a_wait_that_is_asked_for_is_kept(llmock: Llmock, vendors: list[Wired], seconds: float) -> None:
-    answers = await at_once(asked(llmock, vendor, fail(429, retry_after=seconds)) for vendor in vendors)
+async def test_a_wait_that_is_asked_for_is_kept(llmock: Llmock, vendors: list[Wired]) -> None:
+    waits = (0.8, 1.6)
+    answers = await at_once(asked(llmock, vendor, fail(429, retry_after=wait)) for vendor in vendors for wait in waits)
     assert [heard.text for heard in answers] == [LONG] * len(answers)
-    refused = [each["ended_at"] for each in await llmock.attempts() if each["status"] == 429]
-    answered = [each["started_at"] for each in await llmock.attempts() if each["status"] == 200]
-    assert min(answered) - max(refused) > seconds - 0.1
+    pauses = await llmock.pauses()
+    assert sorted(wanted for wanted, _ in pauses) == [0.8, 0.8, 1.6, 1.6]
+    assert all(wanted <= waited < wanted + 1 for wanted, waited in pauses)
     assert await llmock.complaints() == []
 
 
@@ -119,31 +118,36 @@ async def test_many_turns_at_once_make_no_storm(llmock: Llmock, vendors: list[Wi
     assert await llmock.complaints() == []
 
 
-async def test_the_quota_of_a_minute_is_waited_for_as_long_as_it_takes(tight: Llmock, customer: Wired) -> None:
-    """Two answers of half the minute's tokens and a bit: the second has to wait until the bit has come back."""
+async def test_the_quota_of_a_minute_is_waited_for_as_long_as_it_takes(tight: Llmock, customers: list[Wired]) -> None:
+    """Each wants two answers of half the minute's tokens and a bit: one of them waits until the bit has come back."""
     await tight.script(reply("Hi", times=None))
-    half = TOKENS_PER_MINUTE // 2
-    for _ in range(2):
-        assert (await customer.ask(max_tokens=half, tools=())).text == "Hi"
-    first, refused, answered = await tight.attempts()
-    assert [each["fault"] for each in (first, refused, answered)] == [None, "ratelimit:tokens", None]
-    assert answered["started_at"] - refused["ended_at"] > refused["retry_after"] - 0.1
+    tokens = TOKENS_PER_MINUTE // 2 + 20
+    answers = await at_once(
+        customer.ask(user(f"question {number}"), max_tokens=tokens, tools=())
+        for customer in customers
+        for number in range(2)
+    )
+    assert [heard.text for heard in answers] == ["Hi"] * 4
+    assert [each["fault"] for each in await tight.attempts()].count("ratelimit:tokens") == 2
+    assert all(wanted <= waited for wanted, waited in await tight.pauses())
     assert await tight.complaints() == []
 
 
 async def test_a_quota_that_is_too_small_for_the_request_is_left_to_the_next_model(
-    tight: Llmock, customer: Wired
+    tight: Llmock, customers: list[Wired]
 ) -> None:
-    heard = await customer.ask(max_tokens=4 * TOKENS_PER_MINUTE)
-    assert isinstance(heard.error, ProviderBusy)
-    assert heard.error.retry_after is not None
-    assert heard.error.retry_after > 60
-    assert len(await tight.attempts()) == 1
+    for customer in customers:
+        heard = await customer.ask(max_tokens=4 * TOKENS_PER_MINUTE)
+        assert isinstance(heard.error, ProviderBusy)
+        assert heard.error.retry_after is not None
+        assert heard.error.retry_after > 60
+    assert len(await tight.attempts()) == len(customers)
 
 
-async def test_a_conversation_beyond_the_window_is_told_as_that(tight: Llmock, customer: Wired) -> None:
-    heard = await customer.ask(user("twig " * WINDOW_TOKENS), max_tokens=100)
-    assert isinstance(heard.error, ContextTooLong)
-    assert "/new" in str(heard.error)
-    assert len(await tight.attempts()) == 1
+async def test_a_conversation_beyond_the_window_is_told_as_that(tight: Llmock, customers: list[Wired]) -> None:
+    for customer in customers:
+        heard = await customer.ask(user("twig " * WINDOW_TOKENS), max_tokens=100)
+        assert isinstance(heard.error, ContextTooLong)
+        assert "/new" in str(heard.error)
+    assert len(await tight.attempts()) == len(customers)
     assert await tight.complaints() == []

@@ -11,10 +11,10 @@ from bot.core.model import CallBlock, ModelStopReason
 from bot.time.clock import SystemClock
 from tests.providers.bench import assistant, result, user
 from tests.referees.conftest import CHUNK_SECONDS, Wire
-from tests.referees.llmock import LONG, PATHS, Llmock, asked, at_once, breaks, reply
-from tests.referees.wired import Wired
+from tests.referees.llmock import PATHS, Llmock, asked, breaks, reply
+from tests.referees.wired import LONG, Wired, at_once
 
-pytestmark = pytest.mark.xdist_group("llmock")
+pytestmark = pytest.mark.timeout(func_only=True)
 
 AT_ONCE, IN_THE_TEXT = 1, 6
 PATIENCE: Final = {"first_seconds": 1.2, "silence_seconds": 1.0}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,10 +27,10 @@ from bot.store.store import Store
 from bot.time.clock import SystemClock
 from bot.tools.registry import find_tools
 from tests.referees.conftest import Wire
-from tests.referees.llmock import LONG, PATHS, Llmock, breaks, reply
-from tests.referees.wired import Wired
+from tests.referees.llmock import PATHS, Llmock, breaks, reply
+from tests.referees.wired import LONG, Wired
 
-pytestmark = pytest.mark.xdist_group("llmock")
+pytestmark = pytest.mark.timeout(func_only=True)
 
 HERE, OWNER = Address("web", "main", "c"), Sender("web", "owner", "Owner")
 IN_THE_TEXT = 6
@@ -60,33 +62,40 @@ async def answered(vendor: Wired, data_dir: Path) -> tuple[StopReason, View]:
     return reason, view
 
 
-@pytest.mark.parametrize("vendor", sorted(PATHS))
+async def answered_at_once(vendors: list[Wired], folder: Path) -> list[tuple[StopReason, View]]:
+    async with asyncio.TaskGroup() as group:
+        turns = [group.create_task(answered(vendor, folder / vendor.kind)) for vendor in vendors]
+    return [turn.result() for turn in turns]
+
+
+def of(kind: str) -> dict[str, Any]:
+    return {"match": {"provider": kind}}
+
+
 @pytest.mark.parametrize("break_off", ["truncate", "malformed", "disconnect", "stall"])
 async def test_an_answer_that_breaks_in_its_text_is_shown_whole_and_once(
-    llmock: Llmock, tight: Llmock, wire: Wire, tmp_path: Path, vendor: str, break_off: str
+    llmock: Llmock, tight: Llmock, wire: Wire, tmp_path: Path, break_off: str
 ) -> None:
     # Whether garbage was read on is judged by whether the connection lasted to the end: a slow writer's lasts.
     referee = tight if break_off == "malformed" else llmock
-    await referee.script(breaks(break_off, IN_THE_TEXT), reply(LONG, times=2))
-    wired = wire(vendor, referee.base_url(vendor), SystemClock(), silence_seconds=1.0)
-    reason, view = await answered(wired, tmp_path)
-    assert (reason, view.text) == (StopReason.ANSWERED, LONG)
-    assert len(await referee.attempts()) == 2
+    await referee.script(reply(LONG, times=None), *(breaks(break_off, IN_THE_TEXT) | of(kind) for kind in PATHS))
+    vendors = [wire(kind, referee.base_url(kind), SystemClock(), silence_seconds=1.0) for kind in PATHS]
+    for reason, view in await answered_at_once(vendors, tmp_path):
+        assert (reason, view.text) == (StopReason.ANSWERED, LONG)
+    assert len(await referee.attempts()) == 4
     assert await referee.complaints() == []
 
 
-@pytest.mark.parametrize("vendor", sorted(PATHS))
+@pytest.mark.parametrize(("kind", "in_the_arguments"), [("anthropic", 9), ("openai", 6)])
 async def test_a_call_that_breaks_off_runs_once_it_is_whole(
-    llmock: Llmock, wire: Wire, tmp_path: Path, vendor: str
+    llmock: Llmock, wire: Wire, tmp_path: Path, kind: str, in_the_arguments: int
 ) -> None:
     sum_of = [{"name": "calculate", "arguments": {"expression": "17*23"}}]
     await llmock.script(
-        breaks("truncate", IN_THE_TEXT + 2), reply("Let me see.", tool_calls=sum_of, times=2), reply(LONG)
+        breaks("truncate", in_the_arguments), reply("Let me see.", tool_calls=sum_of, times=2), reply(LONG)
     )
-    reason, view = await answered(wire(vendor, llmock.base_url(vendor), SystemClock()), tmp_path)
-    assert reason is StopReason.ANSWERED
-    assert view.text.count("Let me see.") == 1
-    assert view.text.endswith(LONG)
+    reason, view = await answered(wire(kind, llmock.base_url(kind), SystemClock()), tmp_path)
+    assert (reason, view.text) == (StopReason.ANSWERED, f"Let me see.\n\n{LONG}")
     assert [(line.name, line.error) for line in view.tools] == [("calculate", False)]
     assert [each["fault"] is None for each in await llmock.attempts()] == [False, True, True]
     assert await llmock.complaints() == []

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Coroutine, Iterable
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, Final
 
 from bot.core.model import Message, ModelRef, ModelRequest
 from bot.core.ports import Clock
 from bot.providers.discovery import entry
 from bot.providers.models import Models
 from tests.providers.bench import KEY, TOOLS, VENDORS, Heard, ask, user
+
+LONG: Final = "Sticks, straw, shells, berries and blue bottle caps."
 
 
 class Soonest(Random):
@@ -30,11 +34,18 @@ class Wired:
         )
         self.models = Models([checked], clock, Soonest(), Path("unused"))
 
-    def request(self, *messages: Message, **more: Any) -> ModelRequest:
-        """``more`` are fields of the request or of its model."""
-        of_model = {key: more.pop(key) for key in ("model", "max_tokens", "temperature") if key in more}
-        ref = ModelRef(self.kind, **({"model": self.model} | of_model))
-        return ModelRequest(ref, messages=messages or (user("hi"),), **({"system": "Be brief.", "tools": TOOLS} | more))
+    def request(self, *messages: Message, model: str = "", max_tokens: int = 1024, **more: Any) -> ModelRequest:
+        """``more`` are fields of the request."""
+        fields: dict[str, Any] = {"system": "Be brief.", "tools": TOOLS} | more
+        ref = ModelRef(self.kind, model or self.model, max_tokens)
+        return ModelRequest(ref, messages=messages or (user("hi"),), **fields)
 
     async def ask(self, *messages: Message, **more: Any) -> Heard:
         return await ask(self.models, self.request(*messages, **more))
+
+
+async def at_once(questions: Iterable[Coroutine[Any, Any, Heard]]) -> list[Heard]:
+    """Put questions side by side, so that their waits are waited for together."""
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(question) for question in questions]
+    return [task.result() for task in tasks]

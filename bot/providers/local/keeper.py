@@ -81,6 +81,8 @@ class Keeper:
         self._state = LocalState()
         self._launches: list[float] = []
         self._system = ""
+        self._warm_with: str | None = None
+        self._progress: Callable[[LocalState], None] = lambda _: None
 
     @property
     def state(self) -> LocalState:
@@ -90,21 +92,23 @@ class Keeper:
 
     async def prepare(self, system: str, progress: Callable[[LocalState], None] | None = None) -> LocalState:
         """Get the weights, start the engine, and let it read the prefix ``system``. What goes wrong is in the state.
+        Called again with another prefix it reads that one.
 
-        ``progress`` hears every change of the state.
+        ``progress`` hears every change of the state, from now on.
         """
         self._system = system
+        self._progress = progress or self._progress
         async with self._lock:
-            if self._engine and self._engine.alive:
-                return self._state
             try:
-                await self._bring_up(fetch=True, progress=progress or (lambda _: None))
+                if not (self._engine and self._engine.alive):
+                    await self._bring_up(fetch=True)
+                elif self._warm_with != system:
+                    await self._warm(self._engine)
             except ProviderError as error:
                 self._fail(error)
-                if progress:
-                    progress(self._state)
             except asyncio.CancelledError:
-                self._state = LocalState()
+                if self._state.phase is not Phase.READY:
+                    self._become(LocalState())
                 raise
             return self._state
 
@@ -114,7 +118,7 @@ class Keeper:
         try:
             async with asyncio.timeout(wait_seconds), self._lock:
                 if not (self._engine and self._engine.alive):
-                    await self._bring_up(fetch=False, progress=lambda _: None)
+                    await self._bring_up(fetch=False)
                 assert self._engine is not None
                 return self._engine
         except ProviderError as error:
@@ -155,7 +159,7 @@ class Keeper:
             await engine.aclose()
         self._state = LocalState()
 
-    async def _bring_up(self, *, fetch: bool, progress: Callable[[LocalState], None]) -> None:
+    async def _bring_up(self, *, fetch: bool) -> None:
         """The first model that can be had and loaded; raises the last error when none can."""
         now = self._clock.monotonic()
         self._launches = [at for at in self._launches if now - at < LAUNCH_SECONDS]
@@ -165,15 +169,15 @@ class Keeper:
         for model in models:
             last = model is models[-1]
             try:
-                path = await self._weights(model, fetch, progress)
-                await self._launch(path, model.title if model else path.name, progress)
+                path = await self._weights(model, fetch)
+                await self._launch(path, model.title if model else path.name)
                 return
             except ProviderError as error:
                 if last:
                     raise
                 log.warning("%s is not to be had, trying a smaller model: %s", model and model.title, error)
 
-    async def _weights(self, model: Weights | None, fetch: bool, progress: Callable[[LocalState], None]) -> Path:
+    async def _weights(self, model: Weights | None, fetch: bool) -> Path:
         if model is None:
             assert self._plan.path is not None
             return given(self._plan.path)
@@ -183,15 +187,13 @@ class Keeper:
             return found
 
         def told(done_bytes: int, total_bytes: int, _file: str) -> None:
-            self._state = LocalState(Phase.DOWNLOADING, model.title, done_bytes, total_bytes)
-            progress(self._state)
+            self._become(LocalState(Phase.DOWNLOADING, model.title, done_bytes, total_bytes))
 
         return await self._shelf.fetch(model, told)
 
-    async def _launch(self, path: Path, title: str, progress: Callable[[LocalState], None]) -> None:
+    async def _launch(self, path: Path, title: str) -> None:
         self._launches.append(self._clock.monotonic())
-        self._state = LocalState(Phase.LOADING, title)
-        progress(self._state)
+        self._become(LocalState(Phase.LOADING, title))
         plan = self._plan
         engine = Engine(
             EngineSettings(path, path.stem, plan.log_file, threads=plan.threads, context=plan.context), self._transport
@@ -203,11 +205,10 @@ class Keeper:
         except (ProviderError, asyncio.CancelledError) as error:
             if isinstance(error, asyncio.CancelledError):  # says nothing about the engine
                 self._launches.pop()
-                self._state = LocalState()
+                self._become(LocalState())
             await engine.aclose()
             raise
-        self._state = LocalState(Phase.READY, title)
-        progress(self._state)
+        self._become(LocalState(Phase.READY, title))
 
     async def _warm(self, engine: Engine) -> None:
         """Have the prefix read once, so that the first person need not wait for it."""
@@ -223,10 +224,15 @@ class Keeper:
             )
         except TransportError as error:
             raise ProviderFailed("The local model was loaded and does not answer.", detail=str(error)) from None
+        self._warm_with = self._system
         if answer.status != 200:
             log.warning("the local model could not be warmed: status %d", answer.status)
 
     def _fail(self, error: ProviderError) -> None:
         if str(error) != self._state.reason:
             log.error("the local model cannot be used: %s (%s)", error, error.detail)
-        self._state = LocalState(Phase.FAILED, self._state.model, reason=str(error))
+        self._become(LocalState(Phase.FAILED, self._state.model, reason=str(error)))
+
+    def _become(self, state: LocalState) -> None:
+        self._state = state
+        self._progress(state)

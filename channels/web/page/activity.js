@@ -1,7 +1,7 @@
 // What runs for an answer: one line a tool while it works, one line for all of them afterwards.
 
 import { icon, make } from "./dom.js";
-import { durationOf, say } from "./words.js";
+import { durationOf, say, soFar } from "./words.js";
 
 const clocks = new Set();
 
@@ -73,7 +73,7 @@ export class Activity {
     const done = (line.seconds ?? null) !== null;
     const state = done ? (line.error ? "failed" : "done") : this.over ? "cut" : this.held.has(line.call_id) ? "held" : "running";
     const mark = state === "running" ? make("span", { class: "spinner" }) : icon({ done: "check", held: "hand" }[state] || "cross");
-    const time = done ? durationOf(line.seconds) : state === "running" ? durationOf(Math.max(1, (Date.now() - line.began) / 1000)) : "";
+    const time = done ? durationOf(line.seconds) : state === "running" ? soFar((Date.now() - line.began) / 1000) : "";
     line.row.className = state;
     line.row.replaceChildren(
       mark,

@@ -135,7 +135,6 @@ async function load() {
     if (mine !== loading || id !== chat) return;
     retry = 1000;
     loading = 0;
-    status.up();
     status.set(past.about);
     for (const one of past.frames) conversation.take(one, { quietly: true });
     $("#earlier").hidden = !past.more;

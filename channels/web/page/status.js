@@ -20,6 +20,7 @@ export class Status {
   }
 
   down() {
+    document.body.dataset.line = "down";
     if (this.isDown) return;
     this.isDown = true;
     // a line that is back within a moment is not worth a word
@@ -31,6 +32,7 @@ export class Status {
   }
 
   up() {
+    document.body.dataset.line = "up";
     clearTimeout(this.timer);
     if (this.isDown && this.said) this.announce(say("back"));
     this.isDown = this.said = false;

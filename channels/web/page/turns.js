@@ -4,7 +4,7 @@ import { Activity, everySecond } from "./activity.js";
 import { Answer, copied, onPaint } from "./answer.js";
 import { Card } from "./cards.js";
 import { $, copyText, icon, make } from "./dom.js";
-import { dayOf, durationOf, momentOf, say, timeOf } from "./words.js";
+import { dayOf, momentOf, say, soFar, timeOf } from "./words.js";
 
 export class Turn {
   // told: {decide, announce, changed}
@@ -144,8 +144,7 @@ export class Turn {
   clock(word) {
     const began = this.since || Date.now();
     const tick = () => {
-      const seconds = Math.floor((Date.now() - began) / 1000);
-      this.status.replaceChildren(make("span", { class: `pulse ${word}` }), make("span", { text: say(word) }), make("span", { class: "faint", text: seconds > 1 ? durationOf(seconds) : "" }));
+      this.status.replaceChildren(make("span", { class: `pulse ${word}` }), make("span", { text: say(word) }), make("span", { class: "faint", text: soFar((Date.now() - began) / 1000) }));
     };
     this.unclock?.();
     tick();

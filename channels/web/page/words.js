@@ -161,6 +161,9 @@ export function dayOf(seconds) {
   return ago === 0 ? say("today") : ago === 1 ? say("yesterday") : day.format(new Date(seconds * 1000));
 }
 
+// Whole seconds, for what still runs; nothing before the first.
+export const soFar = (seconds) => (seconds < 1 ? "" : durationOf(Math.floor(seconds)).replace(".0", ""));
+
 // 4.2 s, 12 s, 3 min 5 s
 export function durationOf(seconds) {
   if (seconds < 10) return `${(Math.round(seconds * 10) / 10).toFixed(1)} s`;

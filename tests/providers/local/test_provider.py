@@ -7,6 +7,7 @@ import json
 import os
 import signal
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -99,12 +100,13 @@ class TestWithTheSmallModel:
         heard: list[LocalState] = []
         async with asyncio.TaskGroup() as group:
             running = group.create_task(provider.run(provider.profile, heard.append))
+            await asyncio.sleep(0.01)
             async with asyncio.timeout(60):
                 answer = await ask(provider, request(user("hello"), max_tokens=5))  # waits for the model
-            assert answer.text
             running.cancel()
-        assert [state.phase for state in heard] == [Phase.LOADING, Phase.READY]
         await provider.aclose()
+        assert answer.text
+        assert [state.phase for state in heard] == [Phase.LOADING, Phase.READY]
 
     async def test_text_comes_in_pieces_then_the_counts_and_the_stop(self, provider: LocalProvider) -> None:
         heard = await ask(provider, request(user("Say hello to Anna."), max_tokens=24))
@@ -117,6 +119,12 @@ class TestWithTheSmallModel:
         heard = await ask(provider, request(user("Tell me of birds."), max_tokens=2))
         assert len((await told(provider, "/tokenize", {"content": PROFILE}))["tokens"]) < 400
         assert heard.usage.cache_read_tokens >= len((await told(provider, "/tokenize", {"content": PROFILE}))["tokens"])
+
+    async def test_another_prefix_can_be_read_beforehand(self, provider: LocalProvider) -> None:
+        system = "You are a pirate who knows all birds of the seven seas by their first names."
+        assert (await provider.prepare(system)).phase is Phase.READY
+        heard = await ask(provider, replace(request(user("Tell me of birds."), max_tokens=2), system=system))
+        assert heard.usage.cache_read_tokens >= 16
 
     async def test_the_next_turn_reads_only_what_is_new(self, provider: LocalProvider) -> None:
         first = await ask(provider, request(user("Tell me of birds."), max_tokens=16))

