@@ -34,7 +34,7 @@ from channels.web.words import phrase
 
 log = logging.getLogger(__name__)
 
-LIMITS: Final = Limits(size=50_000_000, pace=0.03, structured=True)
+LIMITS: Final = Limits(size=50_000_000, pace=0.001, structured=True)
 STREAMED: Final = Limits(size=50_000_000, pace=0.03, can_edit=False, structured=True)
 AT_ONCE: Final = Limits(size=50_000_000, pace=0.5, structured=True)
 BEAT_SECONDS: Final = 15.0

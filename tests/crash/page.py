@@ -30,11 +30,12 @@ class Shown:
 
 @dataclass
 class Page:
-    """``wrong`` collects what no page may ever be told: text that is not the answer's beginning, numbers that do not
+    """``wrong`` collects what no page may ever be told: text that begins none of the ``answers``, numbers that do not
     grow, an offset beyond what it has, something new after the end."""
 
     url: str
     session: aiohttp.ClientSession
+    answers: tuple[str, ...] = (WHOLE,)
     turns: dict[str, Shown] = field(default_factory=dict)
     cursor: int = 0
     visits: int = 0
@@ -54,6 +55,11 @@ class Page:
     @property
     def open_cards(self) -> list[str]:
         return [id_ for turn in self.turns.values() for id_, card in turn.cards.items() if not card["decision"]]
+
+    async def over(self, turn: str) -> Shown:
+        """The turn, once it has ended."""
+        await eventually(lambda: turn in self.turns and self.turns[turn].stop)
+        return self.turns[turn]
 
     async def history(self) -> list[dict[str, Any]]:
         """The frames with which a page that is opened now begins."""
@@ -106,7 +112,7 @@ class Page:
                     turn.notices = data["notices"]
                     turn.tools = {line["call_id"]: line for line in data["tools"]}
                     turn.cards = {card["id"]: card for card in data["cards"]}
-                if not WHOLE.startswith(turn.text):
+                if not any(whole.startswith(turn.text) for whole in self.answers):
                     self.wrong.append(f"it says {turn.text!r}")
             case "tool_call_start" | "tool_result":
                 turn.tools[data["call_id"]] = data
@@ -136,9 +142,9 @@ class Page:
 
 
 @asynccontextmanager
-async def open_page(url: str) -> AsyncIterator[Page]:
+async def open_page(port: int, *answers: str) -> AsyncIterator[Page]:
     async with aiohttp.ClientSession() as session, asyncio.TaskGroup() as group:
-        page = Page(url, session)
+        page = Page(f"http://127.0.0.1:{port}", session, answers or (WHOLE,))
         following = group.create_task(page.follow())
         yield page
         following.cancel()

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from bot.brain.calls import UNKNOWN_OUTCOME
+from bot.core.texts import say
 from tests.sim.llm import When, answer, call, call_close, call_more, call_open, gate, sleep, text
 from tests.sim.llm.script import Answer
 from tests.sim.llm.steps import Step
@@ -39,6 +40,7 @@ PIECE_SECONDS: Final = 0.05
 GATES: Final = ("asked", "arguments", "first", "half", "end")
 """Before the first token, within a call's arguments, after the first token of the answer, in its middle, before its end."""
 TOLD_UNKNOWN: Final = UNKNOWN_OUTCOME
+INTERRUPTED: Final = say("end_interrupted")
 
 
 def _spoken(pieces: Sequence[str]) -> list[Step]:

@@ -10,65 +10,180 @@ from typing import Final
 
 import pytest
 
-from bot.core.texts import say
-from tests.crash.page import Page, open_page
+from tests.crash.page import open_page
 from tests.crash.person import press
 from tests.crash.program import Program, a_free_port, running
-from tests.crash.story import LAST, NOTE, PROMPT, WHOLE, script
+from tests.crash.story import INTERRUPTED, PROMPT, WHOLE, script
 from tests.crash.verdict import holds, outlived
-from tests.crash.world import Vendor, World, eventually, open_world
+from tests.crash.world import Vendor, eventually, open_world
 from tests.sim.llm import When, answer, text
 
 SIGNALS: Final = (signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.prove))
-INTERRUPTED: Final = say("end_interrupted")
 NEXT: Final = "And 17+23?"
+FORTY: Final = "That is 40."
+STOPPING: Final = "stopping: new messages are kept"
 
 
 def clean(program: Program) -> bool:
-    """Nothing that a person would have to worry about was written, and it did not have to be forced."""
+    """Nothing was written that a person would have to look into; leaving was not forced."""
     return "Traceback" not in program.said and " ERROR " not in program.said
-
-
-async def one_turn(page: Page, turn: str) -> None:
-    """The page has seen one turn, and all of its answer."""
-    await eventually(lambda: turn in page.turns and page.turns[turn].stop)
-    assert page.wrong == []
-    assert (page.turns[turn].text, page.turns[turn].stop) == (WHOLE, "answered")
 
 
 @pytest.mark.parametrize("number", SIGNALS)
 async def test_b249_an_idle_daemon_leaves_at_once(number: signal.Signals, vendor: Vendor, tmp_path: Path) -> None:
     async with open_world(tmp_path, vendor, script(), web_port=a_free_port()) as world:
-        async with running(world.config(), world.web_port) as program, open_page(program.url):
+        async with running(world.config(), world.web_port) as program, open_page(world.web_port):
             await program.ready()
             assert await program.stops(number) == 0
-        assert clean(program)
+            assert clean(program)
         assert sorted(path.name for path in world.data.iterdir()) == ["bowerbird.born", "bowerbird.db", "daemon.lock"]
 
 
 @pytest.mark.parametrize("number", SIGNALS)
-async def test_b253_a_stop_in_mid_answer_says_so_and_goes_on_in_the_same_place(
+async def test_b253_a_stop_in_mid_answer_says_so_and_the_answer_goes_on_in_its_place(
     number: signal.Signals, vendor: Vendor, tmp_path: Path
 ) -> None:
-    async with open_world(tmp_path, vendor, script("half"), web_port=a_free_port()) as world:
-        async with open_page(f"http://127.0.0.1:{world.web_port}") as page:
-            async with running(world.config(), world.web_port) as program:
-                turn = await page.say()
-                await page.press()
-                await vendor.at("half")
-                await eventually(lambda: len(page.turns[turn].text) > 200)
-                stopping = asyncio.ensure_future(program.stops(number))
-                await eventually(lambda: "stopping: new messages" in program.said)
-                later = await page.say("u2", NEXT)
-                assert await stopping == 0
-            assert clean(program)
-            shown = page.turns[turn]
-            assert (shown.notices, shown.stop) == ([INTERRUPTED], "")
-            assert WHOLE.startswith(shown.text) and len(shown.text) > 200
-            assert len(await vendor.requests()) == 3
-            assert world.rows("SELECT count(*), max(attempts) FROM inbox WHERE finished_at IS NULL") == [(2, 0)]
+    port = a_free_port()
+    async with (
+        open_world(tmp_path, vendor, script("half"), web_port=port, when_busy="queue") as world,
+        open_page(port, WHOLE, FORTY) as page,
+    ):
+        async with running(world.config(), port) as program, asyncio.TaskGroup() as group:
+            turn = await page.say()
+            await page.press()
+            await vendor.at("half")
+            await eventually(lambda: len(page.turns[turn].text) > 200)
+            stopped = group.create_task(program.stops(number))
+            await eventually(lambda: STOPPING in program.said)
+            later = await page.say("u2", NEXT)
+        assert stopped.result() == 0
+        assert clean(program)
+        shown = page.turns[turn]
+        assert (shown.notices, shown.stop) == ([INTERRUPTED], "")
+        assert len(shown.text) > 200
+        assert len(await vendor.requests()) == 3, "a new turn began while stopping"
+        assert world.rows("SELECT count(*), max(attempts) FROM inbox WHERE finished_at IS NULL") == [(2, 0)]
+        assert await vendor.violations() == []
 
-            await vendor.set([answer(text("That is 40."), when=When(user=NEXT)), *script()])
-            async with running(world.config(), world.web_port) as program:
-                await eventually(lambda: later in page.turns and page.turns[later].stop)
-                ...
+        await vendor.set([answer(text(FORTY), when=When(user=NEXT)), *script()])
+        world.start()
+        assert (await page.over(later)).text == FORTY
+        shown = await page.over(turn)
+        assert (shown.text, shown.stop, shown.notices) == (WHOLE, "answered", [])
+        assert page.wrong == []
+        await world.finished()
+        assert world.rows("SELECT outcome FROM inbox WHERE kind = 'message'") == [("answered",), ("answered",)]
+        assert len(world.notes()) == 1
+        assert await vendor.violations() == []
+
+
+async def test_a_turn_that_ends_while_the_daemon_stops_is_not_interrupted(vendor: Vendor, tmp_path: Path) -> None:
+    port = a_free_port()
+    async with open_world(tmp_path, vendor, script("half"), web_port=port) as world, open_page(port) as page:
+        async with running(world.config(), port) as program, asyncio.TaskGroup() as group:
+            turn = await page.say()
+            await page.press()
+            await vendor.at("half")
+            stopped = group.create_task(program.stops())
+            await eventually(lambda: STOPPING in program.said)
+            await vendor.release("half")
+        assert stopped.result() == 0
+        assert clean(program)
+        shown = page.turns[turn]
+        assert (shown.text, shown.stop, shown.notices) == (WHOLE, "answered", [])
+        await outlived(world)
+
+
+async def test_b253_on_a_platform_the_message_is_closed_with_a_note_and_then_completed(
+    vendor: Vendor, tmp_path: Path
+) -> None:
+    async with open_world(tmp_path, vendor, script("half")) as world:
+        life = world.start()
+        await world.platform.say(PROMPT, "u1")
+        await press(world)
+        await vendor.at("half")
+        await eventually(lambda: world.rows("SELECT 1 FROM parts WHERE ref IS NOT NULL"))
+        assert await life.stops() == 0
+        [message] = world.platform.standing
+        assert message.text.endswith(INTERRUPTED)
+        assert message.buttons == {}
+        await vendor.set(script())
+        world.start()
+        await holds(world)
+        assert [message.id] == [one.id for one in world.platform.standing]
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+async def test_a_stop_while_a_person_is_waited_for_leaves_the_card_to_be_pressed(
+    number: signal.Signals, vendor: Vendor, tmp_path: Path
+) -> None:
+    port = a_free_port()
+    async with open_world(tmp_path, vendor, script(), web_port=port) as world, open_page(port) as page:
+        async with running(world.config(), port) as program:
+            turn = await page.say()
+            await eventually(lambda: page.open_cards)
+            assert await program.stops(number) == 0
+            assert clean(program)
+        [card] = page.open_cards
+        world.start()
+        await eventually(lambda: page.visits >= 2 and page.open_cards == [card])
+        assert await page.press() == "Approved once."
+        assert (await page.over(turn)).text == WHOLE
+        assert page.wrong == []
+        await world.finished()
+        await outlived(world)
+
+
+@pytest.mark.parametrize("seconds", [0.4, *(pytest.param(s, marks=pytest.mark.prove) for s in (0.1, 0.2, 0.6, 0.9, 1.3))])
+async def test_a_stop_at_any_time_of_the_start_is_a_stop(seconds: float, vendor: Vendor, tmp_path: Path) -> None:
+    """Until Python has come to our own code, the signal ends the process as it would end any."""
+    async with open_world(tmp_path, vendor, script(), web_port=a_free_port()) as world:
+        async with running(world.config(), world.web_port) as program:
+            await asyncio.sleep(seconds)
+            assert await program.stops() in (0, -signal.SIGTERM)
+            assert clean(program)
+        life = world.start()
+        await life.ready()
+        assert await life.stops() == 0
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+@pytest.mark.parametrize("seconds", [0, pytest.param(0.03, marks=pytest.mark.prove), pytest.param(0.1, marks=pytest.mark.prove)])
+async def test_a_stop_between_lock_and_ready_is_clean(
+    number: signal.Signals, seconds: float, vendor: Vendor, tmp_path: Path
+) -> None:
+    async with open_world(tmp_path, vendor, script(), web_port=a_free_port()) as world:
+        async with running(world.config(), world.web_port) as program:
+            await eventually(lambda: (world.data / "daemon.lock").exists())
+            await asyncio.sleep(seconds)
+            assert await program.stops(number) == 0
+            assert clean(program)
+        life = world.start()
+        await life.ready()
+        assert await life.stops() == 0
+
+
+async def test_b241_a_second_daemon_is_refused_and_told_who_is_there(vendor: Vendor, tmp_path: Path) -> None:
+    async with open_world(tmp_path, vendor, script(), web_port=a_free_port()) as world:
+        async with running(world.config(), world.web_port) as first:
+            await first.ready()
+            async with running(world.config(), world.web_port) as second:
+                assert await second.ends() == 1
+                assert f"process {first.process.pid}" in second.said
+                assert clean(second)
+            assert first.process.poll() is None
+            assert await first.stops() == 0
+
+
+async def test_a_port_that_is_taken_is_named_and_nothing_stays_behind(vendor: Vendor, tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = int(taken.getsockname()[1])
+        async with open_world(tmp_path, vendor, script(), web_port=port) as world:
+            async with running(world.config(), port) as program:
+                assert await program.ends() == 78
+                assert f"port {port}" in program.said
+                assert clean(program)
+            taken.close()
+            async with running(world.config(), port) as program:
+                await program.ready()
+                assert await program.stops() == 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 from pathlib import Path
 
 import pytest
@@ -11,9 +10,10 @@ import pytest
 from tests.crash.death import Death
 from tests.crash.page import Page, open_page
 from tests.crash.points import at
+from tests.crash.program import a_free_port
 from tests.crash.story import WHOLE, script
 from tests.crash.verdict import Noted, outlived
-from tests.crash.world import Vendor, World, open_world
+from tests.crash.world import Vendor, open_world
 
 DEATHS = {
     "commit:InboxRows.record:1:before": Noted.ONCE,
@@ -40,11 +40,6 @@ DEATHS = {
 SAMPLE = ("commit:ApprovalRows.decide:1:after", "commit:TranscriptRows.write_draft:5:after")
 
 
-def a_free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return int(server.getsockname()[1])
-
-
 @pytest.mark.parametrize(
     ("death", "noted"),
     [
@@ -57,7 +52,7 @@ async def test_a_page_that_comes_back_sees_one_whole_answer(
 ) -> None:
     port = a_free_port()
     async with open_world(tmp_path, vendor, script(), web_port=port) as world:
-        async with open_page(f"http://127.0.0.1:{port}") as page, asyncio.TaskGroup() as group:
+        async with open_page(port) as page, asyncio.TaskGroup() as group:
             life = world.start(death)
             said = group.create_task(page.say())
             pressed = group.create_task(page.press())
@@ -68,18 +63,16 @@ async def test_a_page_that_comes_back_sees_one_whole_answer(
             await world.finished()
             assert await said == again
             assert await pressed in ("Approved once.", "Already decided: Approved once.")
-            await shows_one_answer(world, page, again)
+            await shows_one_answer(page, again)
         await outlived(world, noted=noted)
 
 
-async def shows_one_answer(world: World, page: Page, turn: str) -> None:
+async def shows_one_answer(page: Page, turn: str) -> None:
     """On the page that has followed all along, and on one that is opened now."""
-    async with asyncio.timeout(5):
-        while not (turn in page.turns and page.turns[turn].stop):
-            await asyncio.sleep(0.01)
+    shown = await page.over(turn)
     assert page.wrong == []
+    assert page.visits >= 2
     assert list(page.turns) == [turn]
-    shown = page.turns[turn]
     assert (shown.text, shown.stop) == (WHOLE, "answered")
     assert [line["name"] for line in shown.tools.values()] == ["calculate", "note_write"]
     token, done = await page.history()

@@ -150,7 +150,7 @@ def test_no_page_begins_with_a_sign_that_was_none(sign: str) -> None:
 
 
 def test_space_that_nobody_sees_does_not_fill_pages() -> None:
-    (page,) = paged("word" + " " * 3000 + "\n" + " " * 3000 + "word", 500)
+    (page,) = paged("word" + " " * 900 + "\n" + " " * 900 + "word", 500)
     assert len(page.markdown) < 200
     assert [page.markdown for page in paged("\n" * 600 + "x" * 600, 500)] == ["x" * 500, "x" * 100]
 

@@ -1,12 +1,15 @@
-"""The simulator, and the benches of all cloud vendors."""
+"""The simulator, the benches of all cloud vendors, and the real weights."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 
+from bot.providers.local.catalogue import QWEN, SMOLLM2
 from tests.providers.bench import KEY, VENDORS, Bench
+from tests.providers.weights import fetched, shared_folder
 from tests.sim.llm import LlmSim
 
 
@@ -24,3 +27,15 @@ async def bench(request: pytest.FixtureRequest, sim: LlmSim) -> AsyncIterator[Be
     bench = Bench(VENDORS[request.param], sim)
     yield bench
     await bench.aclose()
+
+
+@pytest.fixture(scope="session")
+def smollm2() -> Path:
+    """The small model's file; the first run downloads 93 MB."""
+    return fetched(SMOLLM2, shared_folder())
+
+
+@pytest.fixture(scope="session")
+def qwen() -> Path:
+    """The larger model's file; the first run downloads 478 MB."""
+    return fetched(QWEN, shared_folder())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import time
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -18,7 +17,6 @@ from bot.time.clock import SystemClock
 from tests.providers.bench import VENDORS, Bench, ask, assistant, called, result, user
 from tests.sim.llm import LlmSim
 
-SMALL_MODEL = "SmolLM2-135M-Instruct.Q4_1.gguf"
 PROMPT_SECONDS = 3.0
 """How soon a connection must be given back; adapters close within this time everywhere in the house."""
 
@@ -42,9 +40,7 @@ async def live(request: pytest.FixtureRequest, sim: LlmSim, tmp_path: Path) -> A
         yield Live(bench.bare(), bench.request(user("Tell me of birds."), tools=()))
         await bench.aclose()
         return
-    model = Path(os.environ.get("BOWERBIRD_MODELS", tmp_path)) / SMALL_MODEL
-    if not model.is_file():
-        pytest.skip(f"{SMALL_MODEL} is not in the folder BOWERBIRD_MODELS")
+    model = request.getfixturevalue("smollm2")
     provider = built(entry("local", {"path": str(model), "sources": ["path"]}), SystemClock(), tmp_path / "data")
     asked = Bench(VENDORS["openai"], sim).request(user("Tell me of birds."), tools=(), max_tokens=24)
     yield Live(provider, replace(asked, model=replace(asked.model, provider="local", model="smollm2-135m")))

@@ -1,7 +1,7 @@
 // The conversation: one section a turn, changed by the frames that arrive.
 
 import { Activity, everySecond } from "./activity.js";
-import { Answer, copied, onPaint } from "./answer.js";
+import { Answer, copied, onPaint, soon } from "./answer.js";
 import { Card } from "./cards.js";
 import { $, copyText, icon, make } from "./dom.js";
 import { dayOf, momentOf, say, soFar, timeOf } from "./words.js";
@@ -204,7 +204,7 @@ export class Conversation {
     const wasLive = turn.isLive;
     for (const said of frame.said || (frame.type === "message" ? [frame] : [])) this.adopt(said, turn);
     turn.take(frame);
-    if (frame.type === "done" && wasLive && !quietly) this.told.finished(turn);
+    if (frame.type === "done" && wasLive && !quietly) soon(() => this.told.finished(turn));
     this.days();
   }
 

@@ -148,9 +148,10 @@ CONTRAST = """(wanted) => {
   return [...new Set(bad)];
 }"""
 READ = (
-    ".block p, .block th, .block td, .block code, .t-comment, .t-string, .t-number, .t-word, .t-call, .bubble p, .notice, "
-    ".activity .faint, .tool-name, .tool-what, .activity summary span, .card h3, .card .why, .effect, .arguments dt, .arguments dd, .answers button, .left, .status span:not(.pulse), "
-    "#title, #chats a, #chats h2, .pill, .banner p, .banner button, .side-foot *, #hint, .code-name, .copy, #new-chat"
+    ".block p, .block th, .block td, .block code, .t-comment, .t-string, .t-number, .t-word, .t-call, .bubble p, "
+    ".notice, .activity .faint, .tool-name, .tool-what, .activity summary span, .card h3, .card .why, .effect, "
+    ".arguments dt, .arguments dd, .answers button, .left, .status span:not(.pulse), #title, #chats a, #chats h2, "
+    ".pill, .banner p, .banner button, .side-foot *, #hint, .code-name, .copy, #new-chat"
 )
 
 

@@ -88,7 +88,7 @@ async def test_a_reload_in_the_middle_loses_nothing_and_says_nothing_twice(brows
         await write(page, "Tell me a story")
         await expect(page.locator(".answer")).to_contain_text("upon")
         await page.reload()
-        await expect(page.locator(".turn.live")).to_have_count(0)
+        await expect(page.locator(".turn footer")).to_be_visible()
         await expect(page.locator(".turn")).to_have_count(1)
         await expect(page.locator(".bubble")).to_have_count(1)
         await expect(page.locator(".answer strong")).to_have_text("upon")

@@ -6,22 +6,21 @@ import asyncio
 import os
 from pathlib import Path
 
-import pytest
-
 from bot.net.http import Transport
-from bot.providers.local.catalogue import QWEN, SMOLLM2, Weights
+from bot.providers.local.catalogue import Weights
 from bot.providers.local.weights import Shelf
 from bot.time.clock import SystemClock
 
 
-@pytest.fixture(scope="session")
-def models_dir() -> Path:
+def shared_folder() -> Path:
     """The folder that ``BOWERBIRD_MODELS`` names, or one in the user's cache."""
     cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(os.environ.get("BOWERBIRD_MODELS") or Path(cache) / "bowerbird" / "models")
 
 
 def fetched(weights: Weights, folder: Path) -> Path:
+    """The verified file; downloads it where it is not yet."""
+
     async def fetch() -> Path:
         transport = Transport()
         try:
@@ -30,15 +29,3 @@ def fetched(weights: Weights, folder: Path) -> Path:
             await transport.aclose()
 
     return asyncio.run(fetch())
-
-
-@pytest.fixture(scope="session")
-def smollm2(models_dir: Path) -> Path:
-    """The small model's file; the first run downloads 93 MB."""
-    return fetched(SMOLLM2, models_dir)
-
-
-@pytest.fixture(scope="session")
-def qwen(models_dir: Path) -> Path:
-    """The larger model's file; the first run downloads 478 MB."""
-    return fetched(QWEN, models_dir)
