@@ -16,7 +16,7 @@ from bot.brain.progress import Progress, joined, progress_of, text_of
 from bot.brain.prompt import Persona, moment_block, request_for
 from bot.brain.step import ModelSteps, StepFailed
 from bot.brain.turn import Emit, Floor, Turn
-from bot.core.errors import ContextTooLong, KeyRefused, ModelMissing, NoCredit
+from bot.core.errors import ContextTooLong, KeyRefused, ModelMissing, ModelNotHere, NoCredit
 from bot.core.events import Resumed, TurnEnded
 from bot.core.model import CallBlock, ModelRef, ModelRequest, ModelStopReason, TextBlock, ThinkingBlock
 from bot.core.ports import Clock, Provider
@@ -242,6 +242,8 @@ class Brain:
         match cause:
             case ContextTooLong():
                 return Ending(StopReason.CONTEXT_OVERFLOW, reference=reference)
+            case ModelNotHere():
+                return Ending(StopReason.NO_MODEL, reference=reference)
             case ModelMissing():
                 return Ending(StopReason.NO_MODEL, say("model_missing", turn.language, **told), reference)
             case KeyRefused():

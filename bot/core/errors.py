@@ -22,6 +22,7 @@ BowerbirdError
 │   ├── KeyRefused              401, 403
 │   ├── NoCredit                402, spent quota
 │   ├── ModelMissing            404
+│   │   └── ModelNotHere        the weights of the embedded model are not on this machine
 │   ├── RequestRefused          400, 422: the request itself is wrong
 │   ├── ContextTooLong          the prompt does not fit the window
 │   ├── ProviderBusy            429, 503, 529: come back after `retry_after`
@@ -147,6 +148,10 @@ class NoCredit(ProviderError):
 
 
 class ModelMissing(ProviderError):
+    pass
+
+
+class ModelNotHere(ModelMissing):
     pass
 
 

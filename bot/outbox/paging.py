@@ -103,19 +103,19 @@ class _Pager:
         furthest = self._furthest(limit)
         floor = self._start + (furthest - self._start) // 2
         for end in islice(self._blocks.boundaries(floor, furthest), _BOUNDARIES_TRIED):
-            if self._blocks.visible(end) and end < self._blocks.last and self._measure(end) <= limit:
-                return self._ending(end)
-        return self._ending(self._anywhere(furthest, limit))
+            if self._blocks.visible(end) and (page := self._ending(end)).rendered.length <= limit:
+                return page
+        return self._anywhere(furthest, limit)
 
-    def _anywhere(self, furthest: int, limit: int) -> int:
+    def _anywhere(self, furthest: int, limit: int) -> Page:
         """A little before ``furthest`` if a character there can open a page, for want of anything better."""
         blocks, text = self._blocks, self._text
         near = range(furthest, max(furthest - _STEPS_BACK, blocks.first), -1)
         sound = (at for at in near if blocks.parts_cleanly(at) and aligned(text, at, blocks.first) == at)
         for at in (next(sound, None), blocks.mark_at(furthest)):
-            if at is not None and blocks.visible(at) and self._measure(at) <= limit:
-                return at
-        return furthest
+            if at is not None and blocks.visible(at) and (page := self._ending(at)).rendered.length <= limit:
+                return page
+        return self._ending(furthest)
 
     def _ending(self, end: int) -> Page:
         markdown = self._markdown(end)

@@ -34,8 +34,10 @@ from channels.web.words import phrase
 
 log = logging.getLogger(__name__)
 
-LIMITS: Final = Limits(size=50_000_000, pace=0.001, structured=True)
-STREAMED: Final = Limits(size=50_000_000, pace=0.03, can_edit=False, structured=True)
+FRAME_SECONDS: Final = 0.016
+"""A page paints sixty times a second: more often would not be seen."""
+LIMITS: Final = Limits(size=50_000_000, pace=FRAME_SECONDS, structured=True)
+STREAMED: Final = Limits(size=50_000_000, pace=FRAME_SECONDS, can_edit=False, structured=True)
 AT_ONCE: Final = Limits(size=50_000_000, pace=0.5, structured=True)
 BEAT_SECONDS: Final = 15.0
 LOOK_SECONDS: Final = 1.0

@@ -7,7 +7,16 @@ import asyncio
 import pytest
 
 from bot.brain.loop import TurnLimits
-from bot.core.errors import ContextTooLong, KeyRefused, ModelMissing, NoCredit, ProviderBusy, RequestRefused, StreamCut
+from bot.core.errors import (
+    ContextTooLong,
+    KeyRefused,
+    ModelMissing,
+    ModelNotHere,
+    NoCredit,
+    ProviderBusy,
+    RequestRefused,
+    StreamCut,
+)
 from bot.core.events import Resumed, TextDelta, ToolEnded
 from bot.core.inbound import ButtonPress
 from bot.core.model import (
@@ -214,6 +223,7 @@ async def test_text_that_cannot_be_edited_is_continued(make_house: MakeHouse) ->
         (NoCredit("x"), StopReason.PROVIDER_UNAVAILABLE, "no credit left"),
         (ProviderBusy("x"), StopReason.PROVIDER_UNAVAILABLE, "try again in a few minutes"),
         (ModelMissing("x"), StopReason.NO_MODEL, "has no model"),
+        (ModelNotHere("x"), StopReason.NO_MODEL, "I have no language model yet"),
         (ContextTooLong("x"), StopReason.CONTEXT_OVERFLOW, "too long for the model"),
         (RequestRefused("secret detail"), StopReason.PROVIDER_UNAVAILABLE, "Reference"),
     ],

@@ -12,7 +12,7 @@ import pytest
 
 from tests.crash.page import open_page
 from tests.crash.person import press
-from tests.crash.program import Program, a_free_port, running
+from tests.crash.program import STOP_SECONDS, Program, a_free_port, running
 from tests.crash.story import INTERRUPTED, PROMPT, WHOLE, script
 from tests.crash.verdict import holds, outlived
 from tests.crash.world import Vendor, eventually, open_world
@@ -111,6 +111,22 @@ async def test_b253_on_a_platform_the_message_is_closed_with_a_note_and_then_com
         world.start()
         await holds(world)
         assert [message.id] == [one.id for one in world.platform.standing]
+
+
+async def test_a_platform_that_hangs_does_not_keep_the_daemon(vendor: Vendor, tmp_path: Path) -> None:
+    async with open_world(tmp_path, vendor, script("half")) as world:
+        life = world.start()
+        await world.platform.say(PROMPT, "u1")
+        await press(world)
+        await vendor.at("half")
+        world.platform.hangs = True
+        began = asyncio.get_running_loop().time()
+        assert await life.stops() == 0
+        assert asyncio.get_running_loop().time() - began < STOP_SECONDS
+        world.platform.hangs = False
+        await vendor.set(script())
+        world.start()
+        await holds(world)
 
 
 @pytest.mark.parametrize("number", SIGNALS)

@@ -84,9 +84,13 @@ def test_no_page_ends_inside_a_family_or_a_flag(unit: Unit) -> None:
 
 
 def test_characters_of_many_marks_stay_whole() -> None:
-    letter = "e" + "\u0301" * 60
+    letter = "e" + "\u0301" * 100
     for page in paged(letter * 50, 500):
         assert page.markdown.replace(letter, "") == ""
+    family = "👨‍👩‍👧"
+    for lead in range(480, 500):
+        found = paged("x" * lead + family + "> " + "y" * 300, 500)
+        assert sum(family in page.markdown for page in found) == 1
 
 
 def test_pages_end_between_paragraphs_rather_than_lines_rather_than_sentences() -> None:
@@ -161,7 +165,7 @@ def test_a_page_is_measured_where_it_really_ends() -> None:
     def render(markdown: str) -> Rendered:
         return identity("chars")(re.sub(r"(?s)<!--.*?-->", "", markdown))
 
-    text = "word " * 30 + "<!-- " + "hidden " * 30 + "\n" + "hidden " * 50 + "-->" + "x" * 200
+    text = "word " * 30 + "<!-- " + "hidden " * 50 + "\n" + "hidden " * 30 + "-->" + "x" * 200
     found = paged(text, 200, "chars", render)
     assert all(page.rendered.length <= 200 for page in found)
 

@@ -15,7 +15,7 @@ from tests.referees.wired import Wired
 
 TOKENS_PER_MINUTE: Final = 12_000
 WINDOW_TOKENS: Final = 1_000
-CHUNK_SECONDS: Final = 0.08
+CHUNK_SECONDS: Final = 0.12
 
 Wire = Callable[..., Wired]
 

@@ -16,7 +16,7 @@ from tests.referees.wired import LONG, Wired, at_once
 
 pytestmark = pytest.mark.timeout(func_only=True)
 
-AT_ONCE, IN_THE_TEXT = 1, 6
+AT_ONCE, IN_THE_TEXT = 1, 4
 PATIENCE: Final = {"first_seconds": 1.2, "silence_seconds": 1.0}
 """Short beside llmock's 30 s of silence, long beside what a busy machine takes for an answer."""
 

@@ -33,7 +33,7 @@ from tests.referees.wired import LONG, Wired
 pytestmark = pytest.mark.timeout(func_only=True)
 
 HERE, OWNER = Address("web", "main", "c"), Sender("web", "owner", "Owner")
-IN_THE_TEXT = 6
+IN_THE_TEXT = 4
 
 
 async def answered(vendor: Wired, data_dir: Path) -> tuple[StopReason, View]:

@@ -15,6 +15,8 @@ POLL_SECONDS = 20.0
 LATENCY_SECONDS = 0.003
 """How long a call is under way, so that two calls at once are seen as such."""
 
+HANG_SECONDS = 60.0
+
 
 @dataclass(slots=True)
 class Posted:
@@ -46,11 +48,12 @@ class PlatformSim:
     To the bot: ``GET /updates?after=N`` (an update stays until a poll confirms it), ``POST /send``, ``/edit``,
     ``/remove``, ``/answer``. ``size`` is the longest text. ``violations`` is what a real platform would punish: two calls
     at once in one chat (answers to presses apart), a text that is blank or too long. Where it ``knows_nonces``, a repeated
-    send returns the message as it stands, with its old text.
+    send returns the message as it stands, with its old text. While it ``hangs``, calls are taken and nothing comes back.
     """
 
     size: int = 4096
     knows_nonces: bool = False
+    hangs: bool = False
     url: str = ""
     messages: dict[str, Posted] = field(default_factory=dict)
     calls: list[Call] = field(default_factory=list)
@@ -132,7 +135,7 @@ class PlatformSim:
                 self.violations.append(f"two calls at once: {request.path}")
             self._busy.add(place)
             try:
-                await asyncio.sleep(LATENCY_SECONDS)
+                await asyncio.sleep(HANG_SECONDS if self.hangs else LATENCY_SECONDS)
                 answer = action(body)
                 async with self._changed:
                     self._changed.notify_all()

@@ -90,6 +90,8 @@ async def test_now_tells_the_time_in_the_persons_zone() -> None:
     tool = find_tools()["now"]
     assert "Friday, 15 January 2027, 16:00 (Asia/Shanghai" in (await tool.run({}, context())).text
     assert "08:00 (UTC" in (await tool.run({"zone": "UTC"}, context())).text
+    assert "(Asia/Tokyo" in (await tool.run({"zone": "Tokyo"}, context())).text
+    assert "(America/New_York" in (await tool.run({"zone": "New York, USA"}, context())).text
     with pytest.raises(ToolFailed, match="no time zone"):
         await tool.run({"zone": "../etc/passwd"}, context())
 

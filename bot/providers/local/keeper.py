@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from bot.core.errors import ModelMissing, ProviderBusy, ProviderError, ProviderFailed, TransportError
+from bot.core.errors import ModelNotHere, ProviderBusy, ProviderError, ProviderFailed, TransportError
 from bot.core.ports import Clock
 from bot.net.http import Timeouts, Transport
 from bot.providers.local.catalogue import Weights
@@ -33,6 +33,7 @@ SENTENCES: Final = {
 LAUNCHES: Final = 2
 LAUNCH_SECONDS: Final = 600.0
 """At most ``LAUNCHES`` within this time: an engine that dies is started once more, and left off if it dies again."""
+AGAIN_SECONDS: Final = 300.0
 HEALTH_SECONDS: Final = 20.0
 UNHEALTHY: Final = 2
 """Looks in a row that must fail; each waits five seconds for an answer."""
@@ -114,7 +115,7 @@ class Keeper:
 
     async def engine(self, wait_seconds: float) -> Engine:
         """A running engine, for a request: waits for a preparation under way, starts what is on the disk, downloads
-        nothing. Raises ``ModelMissing``, ``ProviderFailed``, or ``ProviderBusy`` after ``wait_seconds``."""
+        nothing. Raises ``ModelNotHere``, ``ProviderFailed``, or ``ProviderBusy`` after ``wait_seconds``."""
         try:
             async with asyncio.timeout(wait_seconds), self._lock:
                 if not (self._engine and self._engine.alive):
@@ -131,7 +132,8 @@ class Keeper:
             raise ProviderBusy(sentence.format(percent=percent), retry_after=10.0) from None
 
     async def watch(self) -> None:
-        """Until cancelled: start the engine again when it ends, end it when it no longer answers."""
+        """Until cancelled: start the engine again when it ends, end it when it no longer answers, and try again to get
+        what could not be had (the network may be back)."""
         unhealthy = 0
         while True:
             engine = self._engine
@@ -141,7 +143,8 @@ class Keeper:
                     with suppress(ProviderError):  # it is in the state
                         await self.engine(WARM_TIMEOUTS.silence)
                 else:
-                    await self._clock.sleep(self._plan.health_seconds)
+                    await self._clock.sleep(AGAIN_SECONDS)
+                    await self.prepare(self._system)
                 continue
             with suppress(TimeoutError):
                 async with asyncio.timeout(self._plan.health_seconds):
@@ -183,7 +186,7 @@ class Keeper:
             return given(self._plan.path)
         if not fetch:
             if (found := await self._shelf.find(model)) is None:
-                raise ModelMissing(self._state.reason or SENTENCES["no_weights"])
+                raise ModelNotHere(self._state.reason or SENTENCES["no_weights"])
             return found
 
         def told(done_bytes: int, total_bytes: int, _file: str) -> None:

@@ -65,7 +65,7 @@ class Config(ProviderConfig):
     models_dir: Path | None = None
     hub: str = ""
     pip_options: tuple[str, ...] = ()
-    wait_seconds: float = Field(default=60.0, gt=0)
+    wait_seconds: float = Field(default=600.0, gt=0)
     silence_seconds: float = Field(default=300.0, gt=0)
     first_seconds: float = Field(default=600.0, gt=0)
 

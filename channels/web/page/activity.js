@@ -64,7 +64,7 @@ export class Activity {
     const names = new Set(lines.map((line) => line.name));
     const busy = !this.over && this.running.length > 0;
     const what = busy ? say("using") : names.size === 1 && lines.length === 1 ? say("used_one", { name: lines[0].name }) : say("used_many", { count: lines.length });
-    this.summary.replaceChildren(icon("tool"), make("span", { text: what }), make("span", { class: "faint", text: seconds ? durationOf(seconds) : "" }));
+    this.summary.replaceChildren(icon("tool"), make("span", { text: what }), make("span", { class: "faint", text: seconds && !busy ? durationOf(seconds) : "" }));
     if (busy && !this.stop) this.stop = everySecond(() => this.running.forEach((line) => this.paintLine(line)));
     if (!busy && this.stop) this.stop = void this.stop();
   }

@@ -1,12 +1,14 @@
-"""Pictures of the page with a realistic conversation: ``python -m tests.channels.web.shot FOLDER``.
+"""Pictures of the page with a realistic conversation: ``python -m tests.channels.web.shot FOLDER [NAME…]``.
 
-Writes light.png, dark.png and phone.png, and asking.png, empty.png and phone-menu.png beside them.
+The names are page, dark, working, writing, asking, phone, phone-menu, phone-dark and empty; without one, all are taken.
+``docs/page.png`` is made by ``python -m tests.channels.web.shot docs page``.
 """
 
 from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -76,6 +78,7 @@ OTHERS = (
 def furnished() -> House:
     """A house with a past: several chats, one of them with two finished turns."""
     house = House()
+    house.about["model"] = {"state": "ready", "name": "anthropic/claude-sonnet-5-5", "demo": False}
     now = house.clock.now()
     owner = owner_of("web")
     for chat, title, days in OTHERS:
@@ -118,48 +121,63 @@ async def writing(turn: Turn) -> None:
     await asyncio.Event().wait()
 
 
-async def pictures(house: House, browser: Browser, folder: Path) -> None:
-    page = await opened(browser, house, "#money", scheme="light")
+class Album:
+    """Takes the pictures that are wanted; all of them when none is named."""
+
+    def __init__(self, folder: Path, wanted: Sequence[str]) -> None:
+        self._folder, self._wanted = folder, wanted
+
+    async def take(self, page: Page, name: str) -> None:
+        if not self._wanted or name in self._wanted:
+            await asyncio.sleep(0.3)
+            await page.screenshot(path=self._folder / f"{name}.png")
+
+
+async def pictures(house: House, browser: Browser, album: Album) -> None:
+    page = await opened(browser, house, "#money", scheme="light", height=1290)
     house.script = second
     await said(page, CHINESE)
     await page.get_by_text("1.5%", exact=False).last.wait_for()
     await page.evaluate("document.activeElement.blur()")
-    await page.screenshot(path=folder / "light.png")
+    await album.take(page, "page")
     dark = await opened(browser, house, "#money", scheme="dark")
-    await dark.screenshot(path=folder / "dark.png")
-    await dark.evaluate("document.querySelector('#scroll').scrollTop = 0")
-    await asyncio.sleep(0.3)
-    await dark.screenshot(path=folder / "dark-top.png")
+    await album.take(dark, "dark")
     house.script = writing
     await said(dark, "And what is the key rate doing?")
     await dark.get_by_text("memory_search").wait_for()
     await asyncio.sleep(2.2)
-    await dark.screenshot(path=folder / "working.png")
+    await album.take(dark, "working")
     await dark.get_by_role("button", name="Stop").click()
     await dark.get_by_text("banks have foll").wait_for()
-    await dark.screenshot(path=folder / "writing.png")
+    await album.take(dark, "writing")
     house.script = asking
     other = await opened(browser, house, "#plants", scheme="light")
     await said(other, "Put both versions into a spreadsheet, please.")
     await other.get_by_role("button", name="Deny").wait_for()
-    await other.screenshot(path=folder / "asking.png")
+    await album.take(other, "asking")
     house.about["model"] = {"state": "ready", "name": "local/SmolLM2-360M", "demo": True}
     phone = await opened(browser, house, "#plants", scheme="light", phone=True)
-    await phone.screenshot(path=folder / "phone.png")
-    money = await opened(browser, house, "#money", scheme="dark", phone=True)
-    await money.screenshot(path=folder / "phone-dark.png")
+    await album.take(phone, "phone")
     await phone.get_by_role("button", name="Open the list of chats").click()
-    await asyncio.sleep(0.4)
-    await phone.screenshot(path=folder / "phone-menu.png")
+    await album.take(phone, "phone-menu")
+    money = await opened(browser, house, "#money", scheme="dark", phone=True)
+    await album.take(money, "phone-dark")
     house.about["model"] = {"state": "downloading", "name": "SmolLM2-360M", "demo": True, "done": 43, "total": 100}
     empty = await opened(browser, house, "#fresh", scheme="light", locale="zh-CN")
-    await empty.screenshot(path=folder / "empty.png")
+    await album.take(empty, "empty")
 
 
 async def opened(
-    browser: Browser, house: House, place: str, *, scheme: str, phone: bool = False, locale: str = "en-GB"
+    browser: Browser,
+    house: House,
+    place: str,
+    *,
+    scheme: str,
+    phone: bool = False,
+    locale: str = "en-GB",
+    height: int = 860,
 ) -> Page:
-    size = {"width": 390, "height": 844} if phone else {"width": 1280, "height": 860}
+    size = {"width": 390, "height": 844} if phone else {"width": 1280, "height": height}
     context = await browser.new_context(
         viewport=size,  # type: ignore[arg-type]
         color_scheme=scheme,  # type: ignore[arg-type]
@@ -180,12 +198,12 @@ async def said(page: Page, text: str) -> None:
     await page.keyboard.press("Enter")
 
 
-async def main(folder: Path) -> None:
+async def main(folder: Path, wanted: Sequence[str]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     house = furnished()
     async with house.open(), launched() as browser:
-        await pictures(house, browser, folder)
+        await pictures(house, browser, Album(folder, wanted))
 
 
 if __name__ == "__main__":
-    asyncio.run(main(Path(sys.argv[1])))
+    asyncio.run(main(Path(sys.argv[1]), sys.argv[2:]))
