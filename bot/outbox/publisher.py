@@ -23,7 +23,7 @@ from bot.core.errors import (
 )
 from bot.core.events import TextDelta, ToolStarted, TurnEnded, TurnEvent
 from bot.core.ports import CallKind, Channel, Clock, Governor
-from bot.core.view import View
+from bot.core.view import Limits, View
 from bot.outbox.fold import fold
 from bot.outbox.ledger import Ledger
 from bot.outbox.parts import Look, Wanted, wanted_parts
@@ -67,15 +67,16 @@ class Publisher:
         turn: str,
         language: str,
         *,
+        limits: Limits | None = None,
         jitter: Callable[[], float] = random.random,
         patience: float = PATIENCE_SECONDS,
     ) -> None:
-        """``jitter`` is uniform in [0, 1); ``patience``: seconds after the end of the turn in which an unreachable
-        platform is tried again."""
+        """``limits`` where this address has its own, ``jitter`` uniform in [0, 1), ``patience`` the seconds after the
+        end of the turn in which an unreachable platform is tried again."""
         self._channel, self._governor, self._clock = channel, governor, clock
         self._to, self._turn, self._language = address, turn, language
-        self._jitter, self._patience = jitter, patience
-        self._screen = Screen(channel, ledger, address, turn)
+        self._limits, self._jitter, self._patience = limits or channel.limits, jitter, patience
+        self._screen = Screen(channel, ledger, address, turn, structured=self._limits.structured)
         self._view = View(turn)
         self._pending: list[TurnEvent] = []
         self._news, self._ended = asyncio.Event(), asyncio.Event()
@@ -155,7 +156,7 @@ class Publisher:
             return
         self._note = "" if self.view.final else note
         while (work := await self._work()) is not None:
-            if isinstance(work, Wanted) and self._screen.may_be_sent(work):
+            if isinstance(work, Wanted) and self._screen.maybe_sent(work):
                 return
             await self._governor.room(self._to, CallKind.FINAL)
             try:
@@ -168,7 +169,7 @@ class Publisher:
 
     async def _rest(self) -> None:
         """Until something happens, or the seconds of a running tool should move on."""
-        limits = self._channel.limits
+        limits = self._limits
         running = [line.call_id for line in self.view.tools if line.seconds is None]
         began = [self._tool_began[call_id] for call_id in running if call_id in self._tool_began]
         if not began or limits.structured or not limits.can_edit:
@@ -178,7 +179,7 @@ class Publisher:
 
     def _hold(self) -> float | None:
         """Seconds until the view is worth a first call; None: not before something else happens."""
-        view, limits = self.view, self._channel.limits
+        view, limits = self.view, self._limits
         if view.final or not self._screen.is_empty or limits.structured or limits.pace == 0:
             return 0
         if view.tools or view.cards or view.notices or len(view.text.strip()) >= FIRST_CHARS:
@@ -220,7 +221,7 @@ class Publisher:
     def _wanted(self) -> list[Wanted]:
         now = self._clock.monotonic()
         look = Look(
-            limits=self._channel.limits,
+            limits=self._limits,
             render=self._channel.render,
             language=self._language,
             now=self._clock.now(),
@@ -235,7 +236,7 @@ class Publisher:
         """Where nothing can be taken back, a preview only continues; a message that went twice waits for its end."""
         if want.part.final:
             return True
-        if not self._channel.limits.can_edit and not self._screen.continues(want):
+        if not self._limits.can_edit and not self._screen.continues(want):
             return False
         return self._gone[want.part.index] < TIMES_GONE
 
@@ -250,14 +251,15 @@ class Publisher:
             return None
         try:
             await self._do(work)
-        except RateLimited:
+        except RateLimited as limited:
+            await self._clock.sleep(limited.retry_after)
             return None
         except (ChatClosed, Unauthorised) as error:
             return self._undelivered("chat_closed" if isinstance(error, ChatClosed) else "unauthorised")
         except ChannelUnreachable:
             return await self._unreachable()
         except ChannelError as error:
-            return await self._refused(work if isinstance(work, int) else work.part.index, error)
+            return await self._refused(work, error)
         self._failures = self._refusals = 0
         if self._version == version and await self._work() is None:
             self._settled = version
@@ -276,12 +278,18 @@ class Publisher:
     async def _unreachable(self) -> Outcome | None:
         if self._ended.is_set() and self._clock.monotonic() - self._ended_at >= self._patience:
             return self._undelivered("unreachable")
+        wait = min(RETRY_SECONDS, 2.0 ** min(self._failures, 10))
         self._failures += 1
-        await self._clock.sleep(min(RETRY_SECONDS, 2.0 ** (self._failures - 1)) * (0.5 + self._jitter()))
+        await self._clock.sleep(wait * (0.5 + self._jitter()))
         return None
 
-    async def _refused(self, index: int, error: ChannelError) -> Outcome | None:
-        """Each kind of refusal has one other way to go; beyond that a few tries, and an end."""
+    async def _refused(self, work: Wanted | int, error: ChannelError) -> Outcome | None:
+        """Each kind of refusal has one other way to go; beyond that a few tries, and an end. What cannot be removed
+        is left there."""
+        if isinstance(work, int):
+            await self._screen.forget(work)
+            return None
+        index = work.part.index
         self._refusals += 1
         match error:
             case FormatRefused() if index not in self._plain:

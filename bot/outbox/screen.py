@@ -29,8 +29,9 @@ class _Shown:
 class Screen:
     """The parts of one turn on one channel. Every method that calls the platform raises its ``ChannelError``."""
 
-    def __init__(self, channel: Channel, ledger: Ledger, to: Address, turn: str) -> None:
+    def __init__(self, channel: Channel, ledger: Ledger, to: Address, turn: str, *, structured: bool) -> None:
         self._channel, self._ledger, self._to, self._turn = channel, ledger, to, turn
+        self._structured = structured
         self._sealed: list[tuple[int, Ref | None]] = []
         self._sealed_text = ""
         self._shown: dict[int, _Shown] = {}
@@ -70,7 +71,7 @@ class Screen:
         shown = self._shown.get(want.part.index)
         return shown is None or want.part.markdown.startswith(shown.markdown)
 
-    def may_be_sent(self, want: Wanted) -> bool:
+    def maybe_sent(self, want: Wanted) -> bool:
         """Whether an earlier attempt at sending this part may have arrived."""
         return want.part.index in self._maybe_sent
 
@@ -133,7 +134,7 @@ class Screen:
             self._sealed_text = self._sealed_text[:start]
 
     def _digest(self, want: Wanted) -> str:
-        return want.digest(structured=self._channel.limits.structured)
+        return want.digest(structured=self._structured)
 
     async def _record(self, index: int, ref: Ref, digest: str) -> None:
         try:

@@ -1,5 +1,7 @@
-"""The page's and scripts' JSON endpoints: messages, approvals, chats, history, sign-in. Refusals leave as exceptions, which the
-application turns into sentences."""
+"""The page's and scripts' JSON endpoints: messages, approvals, chats, history, sign-in.
+
+Refusals leave as exceptions; the application turns them into sentences.
+"""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ import signal
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, NoReturn, Self
+from typing import Literal, NoReturn, Self, cast, get_args
 
 Kind = Literal["commit", "show", "tool"]
 When = Literal["before", "after"]
@@ -33,9 +33,9 @@ class Death:
     @classmethod
     def parse(cls, text: str) -> Self:
         kind, action, nth, when = text.split(":")
-        assert kind in ("commit", "show", "tool")
-        assert when in ("before", "after")
-        return cls(kind, action, int(nth), when)
+        assert kind in get_args(Kind), text
+        assert when in get_args(When), text
+        return cls(cast(Kind, kind), action, int(nth), cast(When, when))
 
 
 class Reaper:

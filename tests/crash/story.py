@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any, Final
 
-from bot.brain.calls import UNKNOWN_OUTCOME
+from bot.brain.prompt import CONTINUE
 from bot.core.texts import say
 from tests.sim.llm import When, answer, call, call_close, call_more, call_open, gate, sleep, text
 from tests.sim.llm.script import Answer
@@ -39,7 +39,6 @@ CARDS: Final = {
 PIECE_SECONDS: Final = 0.05
 GATES: Final = ("asked", "arguments", "first", "half", "end")
 """Before the first token, within a call's arguments, after the first token of the answer, in its middle, before its end."""
-TOLD_UNKNOWN: Final = UNKNOWN_OUTCOME
 INTERRUPTED: Final = say("end_interrupted")
 
 
@@ -87,7 +86,7 @@ def script(*gates: str) -> list[Answer]:
 def continued(rest: str) -> Answer:
     """What a model says that is shown its own cut-off answer and asked to go on."""
     cut = [rest[at : at + 70] for at in range(0, len(rest), 70)]
-    return answer(*_spoken(cut), when=When(user="Your answer was cut off"))
+    return answer(*_spoken(cut), when=When(user=CONTINUE))
 
 
 def posted(answers: Sequence[Answer]) -> dict[str, Any]:

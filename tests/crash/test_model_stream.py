@@ -13,7 +13,9 @@ from tests.crash.verdict import holds
 from tests.crash.world import Vendor, eventually, open_world
 
 
-@pytest.mark.parametrize("gate", [pytest.param(gate, marks=() if gate == "half" else pytest.mark.prove) for gate in GATES])
+@pytest.mark.parametrize(
+    "gate", [pytest.param(gate, marks=() if gate == "half" else pytest.mark.prove) for gate in GATES]
+)
 async def test_killed_while_the_model_is_at(gate: str, vendor: Vendor, tmp_path: Path) -> None:
     async with open_world(tmp_path, vendor, script(gate)) as world, asyncio.TaskGroup() as group:
         life = world.start()

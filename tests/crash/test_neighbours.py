@@ -36,13 +36,19 @@ async def test_a_message_that_waited_is_answered_after_the_one_that_died(vendor:
         assert await vendor.violations() == []
 
 
-STEERED = ("commit:TranscriptRows.steer:1:before", "commit:TranscriptRows.steer:1:after", "commit:UsageRows.add:2:after")
+STEERED = (
+    "commit:TranscriptRows.steer:1:before",
+    "commit:TranscriptRows.steer:1:after",
+    "commit:UsageRows.add:2:after",
+)
 
 
 @pytest.mark.parametrize("death", [pytest.param(at(one), id=one, marks=pytest.mark.prove) for one in STEERED])
 async def test_a_message_that_joined_the_turn_is_heard_once(death: Death, vendor: Vendor, tmp_path: Path) -> None:
     """It is answered within the turn, or, where that died before it was written, in its own."""
-    first = answer(gate("asked"), text(FIRST), call("c", "calculate", ['{"expression": "17*23"}']), when=When(turn=1, step=1))
+    first = answer(
+        gate("asked"), text(FIRST), call("c", "calculate", ['{"expression": "17*23"}']), when=When(turn=1, step=1)
+    )
     alone = answer(text("That is 391."), when=When(turn=1, step=2))
     async with open_world(tmp_path, vendor, [SUM, first, alone]) as world:
         life = world.start(death)
@@ -58,7 +64,10 @@ async def test_a_message_that_joined_the_turn_is_heard_once(death: Death, vendor
         apart = [f"{FIRST}\n\nThat is 391.", "That is 40."]
         told = [message.text for message in world.platform.standing if message.id not in unknown]
         assert told in (apart, [f"{FIRST}\n\nThat is 40."])
-        assert world.rows("SELECT json_extract(body, '$.text') FROM transcript WHERE kind = 'user'") == [(PROMPT,), (NEXT,)]
+        assert world.rows("SELECT json_extract(body, '$.text') FROM transcript WHERE kind = 'user'") == [
+            (PROMPT,),
+            (NEXT,),
+        ]
         assert world.rows("SELECT outcome FROM inbox") == [("answered",), ("answered",)]
         assert await vendor.violations() == []
 
@@ -75,4 +84,3 @@ async def test_a_turn_that_is_over_is_not_touched_by_the_next_start(vendor: Vend
         assert await life.stops() == 0
         assert world.platform.calls == calls
         assert "commit:TranscriptRows.begin:1" not in life.actions
-

@@ -113,6 +113,7 @@ async def test_b253_on_a_platform_the_message_is_closed_with_a_note_and_then_com
         assert [message.id] == [one.id for one in world.platform.standing]
 
 
+@pytest.mark.prove
 async def test_a_platform_that_hangs_does_not_keep_the_daemon(vendor: Vendor, tmp_path: Path) -> None:
     async with open_world(tmp_path, vendor, script("half")) as world:
         life = world.start()
@@ -150,7 +151,9 @@ async def test_a_stop_while_a_person_is_waited_for_leaves_the_card_to_be_pressed
         await outlived(world)
 
 
-@pytest.mark.parametrize("seconds", [0.4, *(pytest.param(s, marks=pytest.mark.prove) for s in (0.1, 0.2, 0.6, 0.9, 1.3))])
+@pytest.mark.parametrize(
+    "seconds", [0.4, *(pytest.param(s, marks=pytest.mark.prove) for s in (0.1, 0.2, 0.6, 0.9, 1.3))]
+)
 async def test_a_stop_at_any_time_of_the_start_is_a_stop(seconds: float, vendor: Vendor, tmp_path: Path) -> None:
     """Until Python has come to our own code, the signal ends the process as it would end any."""
     async with open_world(tmp_path, vendor, script(), web_port=a_free_port()) as world:
@@ -164,7 +167,9 @@ async def test_a_stop_at_any_time_of_the_start_is_a_stop(seconds: float, vendor:
 
 
 @pytest.mark.parametrize("number", SIGNALS)
-@pytest.mark.parametrize("seconds", [0, pytest.param(0.03, marks=pytest.mark.prove), pytest.param(0.1, marks=pytest.mark.prove)])
+@pytest.mark.parametrize(
+    "seconds", [0, pytest.param(0.03, marks=pytest.mark.prove), pytest.param(0.1, marks=pytest.mark.prove)]
+)
 async def test_a_stop_between_lock_and_ready_is_clean(
     number: signal.Signals, seconds: float, vendor: Vendor, tmp_path: Path
 ) -> None:
@@ -180,15 +185,18 @@ async def test_a_stop_between_lock_and_ready_is_clean(
 
 
 async def test_b241_a_second_daemon_is_refused_and_told_who_is_there(vendor: Vendor, tmp_path: Path) -> None:
-    async with open_world(tmp_path, vendor, script(), web_port=a_free_port()) as world:
-        async with running(world.config(), world.web_port) as first:
-            await first.ready()
-            async with running(world.config(), world.web_port) as second:
-                assert await second.ends() == 1
-                assert f"process {first.process.pid}" in second.said
-                assert clean(second)
-            assert first.process.poll() is None
-            assert await first.stops() == 0
+    port = a_free_port()
+    async with (
+        open_world(tmp_path, vendor, script(), web_port=port) as world,
+        running(world.config(), port) as first,
+    ):
+        await first.ready()
+        async with running(world.config(), port) as second:
+            assert await second.ends() == 1
+            assert f"process {first.process.pid}" in second.said
+            assert clean(second)
+        assert first.process.poll() is None
+        assert await first.stops() == 0
 
 
 async def test_a_port_that_is_taken_is_named_and_nothing_stays_behind(vendor: Vendor, tmp_path: Path) -> None:

@@ -6,11 +6,12 @@ import enum
 from collections.abc import Collection
 from typing import Any
 
+from bot.brain.calls import UNKNOWN_OUTCOME
 from bot.brain.history import paired, turn_messages
-from bot.core.transcript import ResultRow, StepRow
 from bot.brain.progress import calls_of
+from bot.core.transcript import ResultRow, StepRow
 from bot.store.store import Store
-from tests.crash.story import CARDS, INTERRUPTED, LAST, NOTE, TOLD_UNKNOWN, WHOLE
+from tests.crash.story import CARDS, INTERRUPTED, LAST, NOTE, WHOLE
 from tests.crash.world import World
 
 
@@ -37,7 +38,7 @@ async def outlived(world: World, *, noted: Noted = Noted.ONCE, verb: str = "once
     effects, told = noted.value
     assert [line.endswith(NOTE) for line in world.notes()] == [True] * effects
     asked = await world.vendor.requests()
-    assert any(TOLD_UNKNOWN in str(request["body"]) for request in asked) is told
+    assert any(UNKNOWN_OUTCOME in str(request["body"]) for request in asked) is told
     assert await world.vendor.violations() == []
     rows_in_order(world, verb)
     await transcript_in_order(world)

@@ -18,6 +18,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from pydantic import ConfigDict
+
 import channels.web.channel
 from bot.app.daemon import Daemon
 from bot.app.lock import FolderLock
@@ -55,7 +57,7 @@ class Orders:
 class WebConfig(channels.web.channel.Config):
     """The web channel's own, and who watches it."""
 
-    model_config = {"arbitrary_types_allowed": True}
+    model_config = ConfigDict(arbitrary_types_allowed=True)
 
     reaper: Reaper
 
@@ -67,9 +69,7 @@ def build(config: WebConfig, kit: ChannelKit) -> MortalChannel:
 def _configured(orders: Orders, reaper: Reaper) -> Config:
     config = load(Path(orders.config), os.environ)
     if orders.platform:
-        section = platform_channel.Config(
-            reaper=reaper, api_base=orders.platform, size=orders.size
-        )
+        section = platform_channel.Config(reaper=reaper, api_base=orders.platform, size=orders.size)
         entry = Entry("platform", "platform", section, platform_channel.__name__)
         return replace(config, channels={"platform": entry})
     web = config.channels["web"].config
@@ -116,9 +116,7 @@ def run(orders: Orders) -> None:
     output = os.open(Path(orders.folder) / "stderr.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     os.dup2(output, 1)
     os.dup2(output, 2)
-    logging.basicConfig(
-        level=logging.INFO, stream=open(2, "w", closefd=False), format="%(asctime)s %(levelname)s %(name)s: %(message)s"
-    )
+    logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     asyncio.run(until_signal(_live(orders), (signal.SIGTERM, signal.SIGINT)))
 
 

@@ -332,7 +332,7 @@ async def test_an_unreachable_platform_is_not_given_up_while_the_turn_lives() ->
     stage = Stage(patience=10, fault=lambda number: Fault(ChannelUnreachable("down", maybe_done=False)))
     async with stage.running():
         stage.say("Some words that are long enough to be shown.")
-        await stage.clock.advance(3600)
+        await stage.clock.advance(86_400)
         assert stage.result() == "running"
         stage.channel.fault = lambda number: None
         stage.end()
@@ -354,3 +354,28 @@ async def test_a_part_that_can_not_be_removed_does_not_keep_the_turn() -> None:
         await stage.clock.advance(30)
     assert stage.result() == "delivered"
     assert stage.channel.texts == ["Done.\n\n**shell** · Approved once."]
+
+
+async def test_a_part_that_the_platform_will_not_remove_is_left_there() -> None:
+    card = ApprovalCard("c1", "1", "shell", "run", "A reason in words. " * 40, "{}", 2e9)
+    stage = Stage(limits=SMALL)
+    async with stage.running():
+        stage.emit(ApprovalAsked(card))
+        await stage.clock.advance(10)
+        stage.channel.fault = lambda number: (
+            Fault(ChannelError("too old")) if stage.channel.calls[-1].action == "remove" else None
+        )
+        stage.emit(Resumed("Done."))
+        stage.end()
+        await stage.clock.advance(60)
+    assert stage.result() == "delivered"
+    assert stage.channel.texts[0] == "Done." and len(stage.channel.texts) == 3
+    assert stage.channel.count("remove") == 2
+    assert stage.channel.violations == []
+
+
+async def test_a_wait_that_the_governor_was_not_told_of_is_kept_all_the_same() -> None:
+    stage = Stage(fault=at(0, RateLimited("slow down", 20)))
+    stage.channel.governor = None
+    await streamed(stage)
+    assert times(stage)[1] - times(stage)[0] == pytest.approx(20)

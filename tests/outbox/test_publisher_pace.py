@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import time
 from itertools import pairwise
 
 import pytest
 
 from bot.core.view import Limits
+from bot.outbox.governor import BucketGovernor, Rates
 from tests.outbox.stage import Stage
 
 RATES = [5, 20, 80, 500]
 LATENCIES = [0.01, 0.3, 2.0]
 PACES = [0.03, 1.05, 3.1]
+STRUCTURED = Limits(size=1_000_000, pace=0.03, structured=True)
 
 
 @pytest.mark.parametrize("pace", PACES)
@@ -64,8 +67,6 @@ async def test_a_slow_platform_does_not_slow_the_model_down() -> None:
 
 async def test_a_final_does_not_wait_where_a_preview_would() -> None:
     """In a group previews keep 3.1 s between them, the last text only what the chat itself needs."""
-    from bot.outbox.governor import BucketGovernor, Rates
-
     stage = Stage(limits=Limits(size=4096, pace=1.0))
     rates = Rates(chat_interval=1.0, group_per_minute=20, is_group=lambda to: True)
     stage.governor = stage.channel.governor = BucketGovernor(stage.clock, {"fake": rates})
@@ -79,3 +80,34 @@ async def test_a_final_does_not_wait_where_a_preview_would() -> None:
         stage.end()
         await stage.clock.advance(0.1)
     assert [call.at for call in stage.channel.calls] == [0, pytest.approx(1.5)]
+
+
+async def test_emit_is_cheap_and_never_waits() -> None:
+    stage = Stage(limits=STRUCTURED)
+    text = "Some words in a sentence, and `code`.\n\n" * 500
+    tokens = [text[start : start + 4] for start in range(0, len(text), 4)]
+    async with stage.running():
+        started = time.process_time()
+        for token in tokens:
+            stage.say(token)
+        spent = time.process_time() - started
+        assert spent / len(tokens) < 0.0002
+        stage.end()
+        await stage.clock.advance(1)
+    assert stage.channel.texts == [text.strip()]
+
+
+async def test_a_long_answer_on_a_fast_channel_costs_a_few_milliseconds_a_show() -> None:
+    stage = Stage(limits=STRUCTURED)
+    text = "Some words in a sentence, and `code`.\n\n```py\nx = 1\n```\n\n" * 360
+    stage.say(text)
+    async with stage.running():
+        await stage.clock.advance(0.05)
+        shows = 20
+        started = time.process_time()
+        for _ in range(shows):
+            stage.say("more ")
+            await stage.clock.advance(0.04)
+        spent = time.process_time() - started
+    assert len(stage.channel.calls) >= shows
+    assert spent / shows < 0.02

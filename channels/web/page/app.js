@@ -147,7 +147,7 @@ async function load() {
     refreshChats();
   } catch (problem) {
     if (mine !== loading || id !== chat) return;
-    if (!problem.later) throw problem;
+    if (!problem.later) return status.fail(say("load_failed", { why: problem.message }));
     status.down();
     for (const message of unsent.of(id)) conversation.pending(message, "kept");
     setTimeout(() => mine === loading && load(), (retry = Math.min(retry * 2, 10000)));

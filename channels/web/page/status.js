@@ -39,8 +39,15 @@ export class Status {
     this.paint();
   }
 
+  // Something that trying again will not mend.
+  fail(sentence) {
+    this.problem = sentence;
+    this.paint();
+  }
+
   set(about) {
     this.about = about;
+    this.problem = "";
     const name = about.name || "Bowerbird";
     $("#name").textContent = name;
     $("#version").textContent = about.version ? `${name} ${about.version}` : name;
@@ -55,7 +62,9 @@ export class Status {
     this.paintPill();
     const banners = [];
     if (this.isDown && this.said) banners.push(this.lost());
-    if (this.about.trouble) banners.push(make("div", { class: "banner bad", role: "alert" }, icon("alert"), make("p", { dir: "auto", text: this.about.trouble })));
+    for (const text of [this.problem, this.about.trouble].filter(Boolean)) {
+      banners.push(make("div", { class: "banner bad", role: "alert" }, icon("alert"), make("p", { dir: "auto", text })));
+    }
     const { state, demo } = this.model;
     if (["downloading", "loading"].includes(state)) banners.push(this.progress());
     else if (state === "absent" || state === "failed") banners.push(this.advice(say(state === "failed" ? "model_failed" : "absent")));

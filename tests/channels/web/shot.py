@@ -21,6 +21,7 @@ from bot.core.tool import ToolCall
 from bot.core.transcript import EndRow, ResultRow, StepRow, UserRow
 from tests.channels.web.browser import launched
 from tests.channels.web.house import House, Turn, card
+from tests.channels.web.scenes import write
 
 QUESTION = (
     "I put 200 € aside every month at 3.5 % a year. What do I have after 20 years, and how much of it is interest?"
@@ -136,14 +137,14 @@ class Album:
 async def pictures(house: House, browser: Browser, album: Album) -> None:
     page = await opened(browser, house, "#money", scheme="light", height=1290)
     house.script = second
-    await said(page, CHINESE)
+    await write(page, CHINESE)
     await page.get_by_text("1.5%", exact=False).last.wait_for()
     await page.evaluate("document.activeElement.blur()")
     await album.take(page, "page")
     dark = await opened(browser, house, "#money", scheme="dark")
     await album.take(dark, "dark")
     house.script = writing
-    await said(dark, "And what is the key rate doing?")
+    await write(dark, "And what is the key rate doing?")
     await dark.get_by_text("memory_search").wait_for()
     await asyncio.sleep(2.2)
     await album.take(dark, "working")
@@ -152,7 +153,7 @@ async def pictures(house: House, browser: Browser, album: Album) -> None:
     await album.take(dark, "writing")
     house.script = asking
     other = await opened(browser, house, "#plants", scheme="light")
-    await said(other, "Put both versions into a spreadsheet, please.")
+    await write(other, "Put both versions into a spreadsheet, please.")
     await other.get_by_role("button", name="Deny").wait_for()
     await album.take(other, "asking")
     house.about["model"] = {"state": "ready", "name": "local/SmolLM2-360M", "demo": True}
@@ -191,11 +192,6 @@ async def opened(
     await page.locator("#turns .turn, #empty:not([hidden])").first.wait_for()
     await asyncio.sleep(0.3)
     return page
-
-
-async def said(page: Page, text: str) -> None:
-    await page.get_by_role("textbox", name="Message").fill(text)
-    await page.keyboard.press("Enter")
 
 
 async def main(folder: Path, wanted: Sequence[str]) -> None:

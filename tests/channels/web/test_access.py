@@ -14,6 +14,7 @@ from bot.core.stop import StopReason
 from channels.web.channel import Config
 from tests.channels.web.browser import visiting
 from tests.channels.web.house import House, Turn, card
+from tests.channels.web.scenes import write
 from tests.channels.web.shot import ANSWER
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
@@ -30,11 +31,6 @@ async def full(turn: Turn) -> None:
     await turn.write(ANSWER + "\n\n" + "https://example.org/" + "a-very-long-address/" * 12)
     await turn.ask(card())
     await turn.end(StopReason.TOOL_LIMIT, "The limit of 25 tool calls was reached.")
-
-
-async def say(page: Page, text: str) -> None:
-    await page.get_by_role("textbox", name="Message").fill(text)
-    await page.keyboard.press("Enter")
 
 
 async def focused(page: Page) -> str:
@@ -99,7 +95,7 @@ async def test_everything_has_a_name_and_a_place(browser: Browser) -> None:
     house = House(script=full)
     house.about["model"] = {"state": "ready", "name": "local/small", "demo": True}
     async with house.open(), visiting(browser, house) as page:
-        await say(page, "All of it")
+        await write(page, "All of it")
         await expect(page.get_by_role("button", name="Deny")).to_be_visible()
         nameless = await page.evaluate("""() => [...document.querySelectorAll("button, a, input, textarea, summary, [role=button]")]
           .filter((one) => one.checkVisibility())
@@ -160,7 +156,7 @@ async def test_all_text_stands_out_from_its_ground(browser: Browser, scheme: Any
     house = House(script=full)
     house.about["model"] = {"state": "ready", "name": "local/small", "demo": True}
     async with house.open(), visiting(browser, house, color_scheme=scheme) as page:
-        await say(page, "All of it")
+        await write(page, "All of it")
         await expect(page.get_by_role("button", name="Deny")).to_be_visible()
         ground = await page.evaluate("getComputedStyle(document.body).backgroundColor")
         assert ground == ("rgb(250, 249, 246)" if scheme == "light" else "rgb(19, 20, 28)")
@@ -171,7 +167,7 @@ async def test_all_text_stands_out_from_its_ground(browser: Browser, scheme: Any
 async def test_on_a_phone_everything_fits_and_nothing_zooms(browser: Browser) -> None:
     house = House(script=full)
     async with house.open(), visiting(browser, house, **PHONE) as page:
-        await say(page, "All of it")
+        await write(page, "All of it")
         await expect(page.get_by_role("button", name="Deny")).to_be_visible()
         assert await page.evaluate("document.documentElement.scrollWidth") <= 360
         wide = await page.evaluate("""() => [...document.querySelectorAll("#main *")]
@@ -247,7 +243,7 @@ async def test_the_token_is_asked_for_once(browser: Browser) -> None:
         await page.get_by_label("Access token").fill("open sesame 12345")
         await page.keyboard.press("Enter")
         await expect(page.get_by_role("heading", name="What can I do for you?")).to_be_visible()
-        await say(page, "Hello")
+        await write(page, "Hello")
         await expect(page.locator(".answer")).to_have_text("You said: Hello")
         await page.reload()
         await expect(page.locator(".answer")).to_have_text("You said: Hello")

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import re
-from typing import Any
 
 import pytest
-from playwright.async_api import Browser, Page, expect
+from playwright.async_api import Browser, expect
 
 from bot.core.inbound import ButtonPress, StopPressed, UserMessage
 from bot.core.stop import StopReason
@@ -15,29 +14,9 @@ from bot.core.view import Phase
 from channels.web.screen import Said
 from tests.channels.web.browser import visiting
 from tests.channels.web.house import House, Turn, card
+from tests.channels.web.scenes import slow, story, write
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
-
-STORY = "Once **upon** a time there was a bird.\n\n- It was *blue*.\n- It liked `blue` things.\n\n从前有一只鸟。\n"
-
-
-async def story(turn: Turn) -> None:
-    await turn.think()
-    if await turn.stream(STORY, pause=0.01, size=3):
-        await turn.end()
-    else:
-        await turn.end(StopReason.STOPPED, "Stopped.")
-
-
-async def slow(turn: Turn) -> None:
-    await turn.write("Working on it")
-    await turn.stopped.wait()
-    await turn.end(StopReason.STOPPED, "Stopped.")
-
-
-async def write(page: Page, text: str) -> None:
-    await page.get_by_role("textbox", name="Message").fill(text)
-    await page.keyboard.press("Enter")
 
 
 async def test_a_message_is_typed_and_its_answer_grows(browser: Browser) -> None:
@@ -80,34 +59,6 @@ async def test_an_input_method_can_use_enter_without_sending(browser: Browser) -
         await expect(page.locator(".bubble p")).to_have_text("你好")
         assert await page.evaluate("document.documentElement.lang") == "zh-Hans"
         await expect(page.locator(".turn.live")).to_have_count(0)
-
-
-async def test_a_reload_in_the_middle_loses_nothing_and_says_nothing_twice(browser: Browser) -> None:
-    house = House(script=story)
-    async with house.open(), visiting(browser, house) as page:
-        await write(page, "Tell me a story")
-        await expect(page.locator(".answer")).to_contain_text("upon")
-        await page.reload()
-        await expect(page.locator(".turn footer")).to_be_visible()
-        await expect(page.locator(".turn")).to_have_count(1)
-        await expect(page.locator(".bubble")).to_have_count(1)
-        await expect(page.locator(".answer strong")).to_have_text("upon")
-        once = await page.locator(".answer").inner_html()
-        await page.reload()
-        await expect(page.locator(".answer li")).to_have_count(2)
-        assert await page.locator(".answer").inner_html() == once
-
-
-async def test_two_pages_of_a_chat_show_the_same(browser: Browser) -> None:
-    house = House(script=story)
-    async with house.open(), visiting(browser, house) as one, visiting(browser, house) as two:
-        await write(one, "From page one")
-        await expect(two.locator(".bubble p")).to_have_text("From page one")
-        await expect(two.locator(".turn.live")).to_have_count(1)
-        for page in (one, two):
-            await expect(page.locator(".turn footer")).to_be_visible()
-        assert await one.locator(".answer").inner_html() == await two.locator(".answer").inner_html()
-        await expect(one.locator(".bubble")).to_have_count(1)
 
 
 async def asking(turn: Turn) -> None:
@@ -182,96 +133,6 @@ async def test_tools_show_what_runs_and_fold_afterwards(browser: Browser) -> Non
         await expect(line.first).to_be_hidden()
         await page.locator(".activity summary").click()
         await expect(line.nth(1)).to_have_class("failed")
-
-
-async def test_the_connection_is_lost_and_comes_back(browser: Browser) -> None:
-    house = House(script=story)
-    async with visiting_down(browser, house) as page:
-        box = page.get_by_role("textbox", name="Message")
-        await box.fill("Written while you were away")
-        await page.keyboard.press("Enter")
-        await expect(page.locator(".trouble")).to_contain_text("kept here")
-        await expect(page.locator(".banner.warn")).to_be_visible()
-        async with house.open():
-            await page.get_by_role("button", name="Try now").click()
-            await expect(page.locator(".answer").last).to_contain_text("从前有一只鸟。")
-            await expect(page.locator(".banner.warn")).to_have_count(0)
-            await expect(page.locator(".bubble")).to_have_count(2)
-            await expect(page.locator(".trouble")).to_have_count(0)
-            texts = [one.text for one in house.inbound if isinstance(one, UserMessage)]
-            assert texts == ["Before", "Written while you were away"]
-
-
-class visiting_down:
-    """A page that was connected and whose server is gone now."""
-
-    def __init__(self, browser: Browser, house: House) -> None:
-        self._browser, self._house = browser, house
-
-    async def __aenter__(self) -> Page:
-        self._opened = self._house.open()
-        await self._opened.__aenter__()
-        self._visit = visiting(self._browser, self._house)
-        page = await self._visit.__aenter__()
-        await write(page, "Before")
-        await expect(page.locator(".turn footer")).to_be_visible()
-        await self._opened.__aexit__(None, None, None)
-        return page
-
-    async def __aexit__(self, *failure: Any) -> None:
-        await self._visit.__aexit__(*failure)
-
-
-async def test_a_turn_goes_on_after_a_restart_of_the_server(browser: Browser) -> None:
-    house = House()
-    opened = house.open()
-    await opened.__aenter__()
-    async with visiting(browser, house) as page:
-        turn = house.start("a", "A long question")
-        house.channel._hub.log("a").say(turn.id, _said(turn))
-        await turn.write("The first half")
-        await expect(page.locator(".answer")).to_have_text("The first half")
-        turn.record(None)
-        await opened.__aexit__(None, None, None)
-        async with house.open():
-            await expect(page.locator(".banner")).to_have_count(0)
-            await turn.write(" and the second.")
-            await turn.end()
-            await expect(page.locator(".answer")).to_have_text("The first half and the second.")
-            await expect(page.locator(".turn")).to_have_count(1)
-            await expect(page.locator(".bubble")).to_have_count(1)
-
-
-def _said(turn: Turn) -> Said:
-    return Said(turn.message.id, turn.message.text, turn.message.sent_at)
-
-
-async def test_what_the_store_cannot_take_is_kept_and_arrives_once(browser: Browser) -> None:
-    house = House(script=story)
-    async with house.open(), visiting(browser, house) as page:
-        house.full = True
-        await write(page, "Precious")
-        await expect(page.locator(".trouble")).to_contain_text("kept here")
-        await page.reload()
-        await expect(page.locator(".trouble")).to_contain_text("kept here")
-        house.full = False
-        await expect(page.locator(".answer")).to_contain_text("Once upon")
-        await expect(page.locator(".bubble")).to_have_count(1)
-        assert len(house.inbound) == 1
-        assert await page.evaluate("JSON.parse(localStorage['bowerbird.unsent']).length") == 0
-
-
-async def test_what_is_refused_for_good_can_be_taken_back(browser: Browser) -> None:
-    house = House()
-    house.refusal = "Not today."
-    async with house.open(), visiting(browser, house) as page:
-        await page.get_by_role("textbox", name="Message").fill("Please")
-        async with page.expect_response("**/v1/messages"):
-            await page.keyboard.press("Enter")
-        await expect(page.locator(".trouble")).to_contain_text("Not sent: Not today.")
-        await page.get_by_role("button", name="Discard").click()
-        await expect(page.get_by_role("textbox", name="Message")).to_have_value("Please")
-        await expect(page.locator(".bubble")).to_have_count(0)
 
 
 async def test_chats_are_listed_switched_and_begun(browser: Browser) -> None:
@@ -392,36 +253,6 @@ async def test_code_is_coloured_and_copied(browser: Browser) -> None:
         await copy.click()
         await expect(copy).to_contain_text("Copied")
         assert await page.evaluate("navigator.clipboard.readText()") == 'def f(x):\n    return "<b>"  # note\n'
-
-
-async def test_without_websockets_the_page_lives_on_an_event_stream(browser: Browser) -> None:
-    house = House(script=story)
-    async with house.open(), visiting(browser, house) as page:
-        await page.add_init_script(
-            "window.WebSocket = class { constructor() { setTimeout(() => this.onclose && this.onclose(), 5); } close() {} }"
-        )
-        async with page.expect_request("**/v1/events?*"):
-            await page.reload()
-        await write(page, "Through a stubborn proxy")
-        await expect(page.locator(".turn.live")).to_have_count(1)
-        await expect(page.locator(".answer")).to_contain_text("从前有一只鸟。")
-        await expect(page.locator(".turn footer")).to_be_visible()
-
-
-async def test_a_line_that_falls_silent_is_replaced(browser: Browser) -> None:
-    house = House()
-    async with house.open(), visiting(browser, house) as page:
-        await page.clock.install()
-        await page.reload()
-        await expect(page.locator("#empty")).to_be_visible()
-        async with page.expect_websocket() as line:
-            await page.clock.fast_forward(46_000)
-            await page.clock.run_for(3_000)
-        assert "after=" in (await line.value).url
-        turn = house.start("a")
-        await turn.write("Still connected")
-        await page.clock.run_for(1_000)
-        await expect(page.locator(".answer")).to_have_text("Still connected")
 
 
 async def test_a_message_added_meanwhile_stands_where_it_was_said(browser: Browser) -> None:
