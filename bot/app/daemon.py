@@ -24,11 +24,13 @@ from bot.brain.prompt import Persona
 from bot.brain.turn import Turn
 from bot.config.discover import builder
 from bot.config.loaded import Config
+from bot.core.address import Address
 from bot.core.inbound import ButtonPress, UserMessage
 from bot.core.model import ModelRef
 from bot.core.ports import Channel, ChannelKit, Clock
 from bot.core.stop import StopReason
 from bot.core.texts import language_of
+from bot.core.view import Limits
 from bot.inbox.admission import Admission
 from bot.inbox.commands import Commands
 from bot.inbox.gate import Gate
@@ -219,12 +221,19 @@ class Daemon:
             address=turn.address,
             turn=turn.id,
             language=turn.language,
+            limits=self._limits(channel, turn.address),
         )
+
+    @staticmethod
+    def _limits(channel: Channel, address: Address) -> Limits:
+        """A channel may have addresses that can do less than others."""
+        limits_for = getattr(channel, "limits_for", None)
+        limits: Limits = limits_for(address) if limits_for else channel.limits
+        return limits
 
     def _turn_of(self, row: InboxRow, message: UserMessage) -> Turn:
         channel = self._channels[message.address.channel]
-        limits_for = getattr(channel, "limits_for", None)
-        limits = limits_for(message.address) if limits_for else channel.limits
+        limits = self._limits(channel, message.address)
         self._began[row.turn] = self._clock.monotonic()
         self._metrics.turn_started()
         return Turn(row.turn, message, language_of(message.text, self._config.language), limits.can_edit)

@@ -66,12 +66,13 @@ def _interactive() -> bool:
 
 
 def _read_message() -> str:
-    from bot.cli.words import language_of, word
+    from bot.cli.language import language_of
+    from bot.core.texts import say
 
     if sys.stdin is None:
         return ""
     if sys.stdin.isatty():
-        print(word("terminal_no_cursor", language_of(os.environ)), file=sys.stderr)
+        print(say("terminal_no_cursor", language_of(os.environ)), file=sys.stderr)
     return sys.stdin.buffer.read().decode("utf-8", "replace")
 
 
@@ -79,12 +80,13 @@ async def _chat(data_dir: Path, chat: str, start: StartHouse, message: str | Non
     from bot.app.control_client import ControlClient
     from bot.cli.chat_line import ChatLine
     from bot.cli.house import house
-    from bot.cli.words import language_of, word
+    from bot.cli.language import language_of
+    from bot.core.texts import say
     from bot.time.clock import SystemClock
 
     async def announced(ready: Callable[[], None]) -> None:
         if message is None:
-            print(word("terminal_starting", language_of(os.environ)))
+            print(say("terminal_starting", language_of(os.environ)))
         await start(ready)
 
     clock = SystemClock()

@@ -9,9 +9,9 @@ from typing import Final
 from bot.cli.chat_line import ChatLine
 from bot.cli.conversation import Conversation, Done, Frame, Told, Turn
 from bot.cli.harmless import harmless
-from bot.cli.words import word
 from bot.core.ports import Clock
 from bot.core.stop import StopReason
+from bot.core.texts import say
 
 STOP_SECONDS: Final = 1.0
 
@@ -96,7 +96,7 @@ class PlainChat:
         for card in cards:
             if not card["decision"] and card["id"] not in self._asked:
                 self._asked.add(card["id"])
-                _aside(word("terminal_elsewhere", self._conversation.language, tool=card["tool"]))
+                _aside(say("terminal_elsewhere", self._conversation.language, tool=card["tool"]))
 
     def _end(self, text: str, notices: list[str], stop: str) -> None:
         if self._status.done():

@@ -26,8 +26,8 @@ from bot.cli.cards import Decision, Unclear
 from bot.cli.chat_line import ChatLine
 from bot.cli.chat_view import ChatView
 from bot.cli.conversation import Conversation, Done, Frame, Said, Told
+from bot.cli.language import language_of
 from bot.cli.paint import Color
-from bot.cli.words import language_of
 from bot.core.errors import TooLong
 from bot.core.ports import Clock
 
@@ -122,7 +122,7 @@ class ChatScreen:
         return not self._conversation.growing and self._expecting is None
 
     def _welcome(self) -> None:
-        self._print(self._view.styled(self._view.word("terminal_welcome"), "dim"))
+        self._print(self._view.styled(self._view.say("terminal_welcome"), "dim"))
 
     def _entered(self, buffer: Buffer) -> bool:
         """A line was finished. False: the input is emptied, which the buffer does not report as a change."""
@@ -136,7 +136,7 @@ class ChatScreen:
             case Decision(payload=payload):
                 self._line.press(payload)
             case Unclear(word=key, values=values):
-                self._print(self._view.printed(Told(self._view.word(key, **values))))
+                self._print(self._view.printed(Told(self._view.say(key, **values))))
             case None:
                 buffer.append_to_history()
                 self._say(text)
@@ -214,9 +214,9 @@ class ChatScreen:
         now, room = self._clock.monotonic(), self._room()
         lines = [line for turn in self._conversation.growing.values() for line in self._view.growing(turn, now, room)]
         if now - self._connected_at > AWAY:
-            lines += ["", *self._view.styled(self._view.word("terminal_away"), "yellow")]
+            lines += ["", *self._view.styled(self._view.say("terminal_away"), "yellow")]
         elif self._stopping:
-            lines += self._view.styled(self._view.word("terminal_stopping"), "dim")
+            lines += self._view.styled(self._view.say("terminal_stopping"), "dim")
         elif self._expecting is not None:
             doing = "terminal_sending" if self._line.waiting else "terminal_thinking"
             lines += ["", self._view.busy(doing, now - self._expecting)]

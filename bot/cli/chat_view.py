@@ -11,7 +11,6 @@ from bot.cli.cards import Card
 from bot.cli.conversation import Conversation, Done, Past, Printed, Said, Told, Turn
 from bot.cli.harmless import harmless, one_line
 from bot.cli.paint import Color, Painter, ending, settled
-from bot.cli.words import word
 from bot.core.texts import say
 
 PHASES: Final = {"thinking": "terminal_thinking", "writing": "terminal_writing", "waiting": "terminal_waiting"}
@@ -32,8 +31,8 @@ class ChatView:
         if width != self._width:
             self._width, self._painter = width, Painter(width, self._color)
 
-    def word(self, key: str, **values: object) -> str:
-        return word(key, self._conversation.language, **values)
+    def say(self, key: str, **values: object) -> str:
+        return say(key, self._conversation.language, **values)
 
     def printed(self, thing: Printed) -> list[str]:
         """Lines to stay above the growing part, with a blank line before them."""
@@ -71,7 +70,7 @@ class ChatView:
         if turn.text.startswith(turn.printed):
             return []
         turn.printed = ""
-        return ["", *self.styled(self.word("terminal_rewritten"), "dim")]
+        return ["", *self.styled(self.say("terminal_rewritten"), "dim")]
 
     def _done(self, turn: Turn) -> list[str]:
         lines = self._taken_back(turn)
@@ -82,9 +81,9 @@ class ChatView:
         lines += [line for card in turn.last["cards"] if card["decision"] for line in self._decided(card)]
         lines += self._notices(turn)
         for file in turn.last["files"]:
-            lines += self.styled(self.word("terminal_file", path=one_line(file["path"])), "dim")
+            lines += self.styled(self.say("terminal_file", path=one_line(file["path"])), "dim")
         if not lines and not turn.printed:
-            lines += ["", *self.styled(self.word("terminal_empty", reason=turn.last["stop"]), "dim")]
+            lines += ["", *self.styled(self.say("terminal_empty", reason=turn.last["stop"]), "dim")]
         return lines
 
     def _said(self, text: str) -> list[str]:
@@ -121,7 +120,7 @@ class ChatView:
 
     def card(self, card: Card) -> list[str]:
         """The whole question, to be printed for good when it opens: nobody decides about what they could not read."""
-        title = self.word("terminal_may", tool=one_line(card.tool), effect=one_line(card.effect))
+        title = self.say("terminal_may", tool=one_line(card.tool), effect=one_line(card.effect))
         lines = ["", *self.styled(f"{card.number}. {title}", "bold yellow")]
         if card.reason:
             lines += self.styled(harmless(card.reason), "")
@@ -135,7 +134,7 @@ class ChatView:
         for card in self._conversation.desk.open:
             if card.id in own:
                 choices = "  ".join(f"/{verb}" if alone else f"/{verb} {card.number}" for verb in card.verbs)
-                text = self.word("terminal_choices", choices=choices, tool=one_line(card.tool))
+                text = self.say("terminal_choices", choices=choices, tool=one_line(card.tool))
                 lines += self.styled(f"{card.number}. {text}", "bold yellow")
         return lines
 
@@ -152,7 +151,7 @@ class ChatView:
     def busy(self, key: str, seconds: float) -> str:
         """One line that moves: something is going on, and since when."""
         mark = PULSE[int(seconds * 4) % len(PULSE)]
-        return self.styled(f"{mark} {self.word(key)} {max(0.0, seconds):.0f} s", "dim")[0]
+        return self.styled(f"{mark} {self.say(key)} {max(0.0, seconds):.0f} s", "dim")[0]
 
     def styled(self, text: str, style: str) -> list[str]:
         """``text`` must be ``harmless`` in what it means; how it prints is made sure of here."""

@@ -18,7 +18,7 @@ from bot.core.tasks import first_failure
 from bot.core.texts import say
 from bot.core.transcript import EndRow, ReplyRow
 from bot.inbox.commands import Command, Commands, command_of
-from bot.outbox.publisher import Publisher
+from bot.outbox.publisher import Outcome, Publisher
 from bot.store.inbox import InboxRow
 from bot.store.store import Store
 
@@ -73,18 +73,33 @@ class TurnRunner:
 
     async def _once(self, row: InboxRow, turn: Turn, floor: Floor, stopping: asyncio.Event) -> None:
         publisher = self._publisher(turn)
+        answered = asyncio.Event()
         try:
             async with asyncio.TaskGroup() as group:
-                showing = group.create_task(publisher.run())
+                showing = group.create_task(self._shown(publisher, answered, stopping, asyncio.current_task()))
                 reason = await self._reason(row, turn, floor, stopping, publisher.emit)
+                answered.set()
         except BaseExceptionGroup as failures:
             raise first_failure(failures) from None
         except asyncio.CancelledError:
             await self._interrupted(turn, publisher)
             raise
-        outcome = showing.result()
-        await self._store.inbox.finish_turn(turn.id, outcome.reason or reason.value, self._clock.now())
+        await self._store.inbox.finish_turn(turn.id, showing.result().reason or reason.value, self._clock.now())
         self._ended(turn, reason)
+
+    async def _shown(
+        self,
+        publisher: Publisher,
+        answered: asyncio.Event,
+        stopping: asyncio.Event,
+        answering: asyncio.Task[None] | None,
+    ) -> Outcome:
+        """Show the turn. Where the chat is closed nobody will see the rest, so nobody pays for it."""
+        outcome = await publisher.run()
+        if not outcome.delivered and not answered.is_set() and answering is not None:
+            stopping.set()
+            answering.cancel()
+        return outcome
 
     async def _reason(self, row: InboxRow, turn: Turn, floor: Floor, stopping: asyncio.Event, emit: Emit) -> StopReason:
         """Answer; turn a person's stop or a defect into a proper end. The end of the process passes through."""

@@ -11,19 +11,6 @@ from bot.core.texts import say
 from bot.core.view import ApprovalCard, Button, Phase, ToolLine, View
 from bot.outbox.fold import open_cards
 
-_TEXTS: Final[dict[str, dict[str, str]]] = {
-    "status_thinking": {"en": "thinking…", "zh": "正在思考…"},
-    "status_waiting": {"en": "waiting for your decision", "zh": "等待你的决定"},
-    "status_seconds": {"en": "{seconds} s", "zh": "{seconds} 秒"},
-    "status_failed": {"en": "{tool} failed", "zh": "{tool} 失败"},
-    "card_asks": {"en": "May I run {tool}?", "zh": "可以运行 {tool} 吗？"},
-    "card_left_out": {"en": "… {count} characters left out …", "zh": "……省略 {count} 个字符……"},
-    "button_once": {"en": "Allow once", "zh": "允许一次"},
-    "button_chat": {"en": "Allow in this chat", "zh": "在本聊天中允许"},
-    "button_always": {"en": "Always allow", "zh": "始终允许"},
-    "button_deny": {"en": "Deny", "zh": "拒绝"},
-    "button_stop": {"en": "Stop", "zh": "停止"},
-}
 _VERBS: Final[tuple[tuple[str, Literal["plain", "primary", "danger"]], ...]] = (
     ("once", "primary"),
     ("chat", "plain"),
@@ -35,10 +22,6 @@ _SUMMARY_CHARS = 80
 _TOOLS_NAMED = 3
 _ARGUMENT_CHARS = 8000
 """Longer arguments are cut in the middle, and say so; what is shown fits a few messages of any platform."""
-
-
-def _say(key: str, language: str, **values: object) -> str:
-    return _TEXTS[key]["zh" if language.lower().startswith("zh") else "en"].format(**values)
 
 
 def footer(view: View, elapsed: Mapping[str, float], language: str, *, live: bool) -> str:
@@ -63,10 +46,10 @@ def buttons(view: View, now: float, language: str, label_chars: int, *, stop: bo
     for card in waiting:
         if now < card.expires_at:
             for verb, style in _VERBS:
-                label = _number(card, waiting) + _say(f"button_{verb}", language)
+                label = _number(card, waiting) + say(f"button_{verb}", language)
                 found.append(Button(clipped(label, label_chars), f"b:{card.id}:{verb}", style))
     if stop:
-        found.append(Button(clipped(_say("button_stop", language), label_chars), f"b:{view.turn}:stop"))
+        found.append(Button(clipped(say("button_stop", language), label_chars), f"b:{view.turn}:stop"))
     return tuple(found)
 
 
@@ -79,7 +62,7 @@ def _card(card: ApprovalCard, number: str, language: str) -> str:
     if card.decision:
         by = f" ({_literal(card.decided_by)})" if card.decided_by else ""
         return f"**{_literal(card.tool)}** · {say(f'decision_{card.decision}', language)}{by}"
-    blocks = [f"**{_literal(number + _say('card_asks', language, tool=card.tool))}**"]
+    blocks = [f"**{_literal(number + say('card_asks', language, tool=card.tool))}**"]
     blocks += [_literal(card.reason)] if card.reason else []
     blocks += [_fenced(_shortened(card.arguments, language))] if card.arguments.strip() not in ("", "{}") else []
     return "\n\n".join(blocks)
@@ -91,13 +74,13 @@ def _status(view: View, elapsed: Mapping[str, float], language: str) -> str:
     if running:
         words.append(_running(running))
         seconds = max((elapsed.get(line.call_id, 0.0) for line in running), default=0.0)
-        words += [_say("status_seconds", language, seconds=int(seconds))] if seconds >= 1 else []
+        words += [say("status_seconds", language, seconds=int(seconds))] if seconds >= 1 else []
     elif view.phase is Phase.THINKING and view.tools and view.tools[-1].error:
-        words.append(_say("status_failed", language, tool=_literal(view.tools[-1].name)))
+        words.append(say("status_failed", language, tool=_literal(view.tools[-1].name)))
     if open_cards(view.cards):
-        words.append(_say("status_waiting", language))
+        words.append(say("status_waiting", language))
     elif view.phase is Phase.THINKING and not running:
-        words.append(_say("status_thinking", language))
+        words.append(say("status_thinking", language))
     return " · ".join(words)
 
 
@@ -126,4 +109,4 @@ def _shortened(text: str, language: str) -> str:
     if left_out <= 0:
         return text
     half = _ARGUMENT_CHARS // 2
-    return f"{text[:half]}\n{_say('card_left_out', language, count=left_out)}\n{text[-half:]}"
+    return f"{text[:half]}\n{say('card_left_out', language, count=left_out)}\n{text[-half:]}"

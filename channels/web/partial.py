@@ -28,9 +28,8 @@ def repaired(text: str) -> str:
     head, _, last = text.rpartition("\n")
     if fence:
         opening = _FENCE.match(last)
-        unfinished = opening and (opening[1] == fence or not last.strip().strip(fence[0]))
-        half_closed = last.strip() and not last.strip().strip(fence[0])
-        return head if unfinished or half_closed else text
+        half_closed = bool(last.strip()) and not last.strip().strip(fence[0])
+        return head if half_closed or (opening and opening[1] == fence) else text
     if last.strip() and _MARKER_ONLY.match(last):
         text = head
     text = _without_half_table(text)

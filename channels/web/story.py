@@ -39,8 +39,11 @@ async def past(archive: Archive, address: Address, log: ChatLog, clock: Clock, l
     told = await asyncio.to_thread(lambda: [restored(turn, clock) for turn in whole])
     screens = {screen.turn: screen for screen in told}
     for turn, screen in log.screens.items():
-        for said in screens[turn].said if turn in screens else ():
-            screen.say(said)
+        told_before = screens.get(turn)
+        if told_before:
+            screen.fresh = told_before.fresh
+            for said in told_before.said:
+                screen.say(said)
         screens[turn] = screen
     return Past(tuple(screens.values()), more)
 

@@ -14,6 +14,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from bot.core.address import Address
+from bot.core.errors import StoreError
 from bot.core.ports import ChannelKit
 from bot.core.tasks import first_failure
 from channels.web.desk import Refused
@@ -81,7 +82,10 @@ class Following:
         self._cursor, self._page = cursor, page
 
     async def run(self, deliver: Callable[[Batch], Awaitable[None]]) -> None:
-        """Until the reader takes nothing for too long. The first batch is delivered at once, even an empty one."""
+        """Until the reader takes nothing for too long, or what it missed cannot be read: then it must come again.
+
+        The first batch is delivered at once, even an empty one.
+        """
         reader = self._hub.open(self._address.chat, self._cursor, page=self._page)
         try:
             while True:
@@ -89,7 +93,7 @@ class Following:
                 async with asyncio.timeout(SEND_SECONDS):
                     await deliver(batch)
                 await reader.awake.wait()
-        except TimeoutError:
+        except (TimeoutError, StoreError):
             return
         finally:
             self._hub.close(self._address.chat, reader)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import string
+from pathlib import Path
 
 import pytest
 
@@ -17,6 +19,15 @@ def test_both_languages_say_the_same_with_the_same_values(key: str) -> None:
     fields = [{name for _, name, _, _ in string.Formatter().parse(text) if name} for text in TEXTS[key].values()]
     assert set(TEXTS[key]) == {"en", "zh"}
     assert fields[0] == fields[1]
+
+
+def test_every_sentence_is_said_somewhere() -> None:
+    sources = "".join(
+        file.read_text(encoding="utf-8") for room in ("bot", "channels") for file in Path(room).rglob("*.py")
+    )
+    made = ("end_", "effect_", "decision_", "button_", "refused_", "press_", "terminal_", "get_", "command_")
+    unsaid = [key for key in TEXTS if not key.startswith(made) and len(re.findall(rf"""['"]{key}['"]""", sources)) < 2]
+    assert unsaid == []
 
 
 def test_every_stop_reason_and_effect_has_its_sentence() -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection
 
 from tests.crash.death import Death
 from tests.crash.story import LAST, PROMPT, continued
 from tests.crash.world import Process, World
+from tests.crash.wreck import Wreck
 
 
 async def press(world: World, verb: str = "once") -> None:
@@ -27,24 +27,10 @@ async def go_on(world: World) -> Process:
     return life
 
 
-def unrecorded(world: World, before: Collection[str] = ()) -> set[str]:
-    """Messages that the platform has and the dead process had not written down: it had written that it was about to.
-
-    ``before`` are those of earlier deaths.
-    """
-    refs = {ref for (ref,) in world.rows("SELECT ref FROM parts")}
-    unknown = {message.id for message in world.platform.standing} - refs - set(before)
-    assert not unknown or None in refs, "sent before the intent was written"
-    assert len(unknown) <= 1
-    return unknown
-
-
-async def suffer(world: World, *deaths: Death, late: bool = False, verb: str = "once") -> set[str]:
-    """One turn that dies at each of ``deaths`` in turn. Returns the messages that no later life can know of.
-
-    ``late``: nobody presses before the last restart.
-    """
-    unknown: set[str] = set()
+async def suffer(world: World, *deaths: Death, late: bool = False, verb: str = "once") -> Wreck:
+    """One turn that dies at each of ``deaths`` in turn and is started again. ``late``: nobody presses before the last
+    start."""
+    wreck = Wreck()
     restarted = asyncio.Event()
 
     async def decide() -> None:
@@ -59,8 +45,8 @@ async def suffer(world: World, *deaths: Death, late: bool = False, verb: str = "
             if number == 0:
                 await world.platform.say(PROMPT, "u1")
             await life.dies()
-            unknown |= unrecorded(world, unknown)
+            wreck.look_at(world)
         life = await go_on(world)
         await life.ready()
         restarted.set()
-    return unknown
+    return wreck

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from tests.crash.death import Death
 from tests.crash.person import press, suffer
 from tests.crash.points import ACTIONS, LONG_ACTIONS, Action, at, counted, deaths
 from tests.crash.story import PROMPT, script
-from tests.crash.verdict import Noted, holds
+from tests.crash.verdict import holds
 from tests.crash.world import Vendor, open_world
 
 EVERY = deaths(ACTIONS)
@@ -34,13 +35,12 @@ SAMPLE = {
 SENT_BUT_NOT_RECORDED = {"show:send-text:1:after", "commit:PartRows.record:1:before"}
 """The one window in which nobody can know: the platform has the message, and its id died with the process."""
 
-NOTED = {
-    "commit:CallRows.start:2:after": Noted.NOT_DONE_BUT_UNKNOWN,
-    "tool:opens:1:before": Noted.NOT_DONE_BUT_UNKNOWN,
-    "commit:TranscriptRows.result:2:before": Noted.DONE_BUT_UNKNOWN,
+CALL_INTERRUPTED = {
+    "commit:CallRows.start:2:after": 0,
+    "tool:opens:1:before": 0,
+    "commit:TranscriptRows.result:2:before": 1,
 }
-"""From the intent to its result a call is not repeated."""
-
+"""From its intent to its result a call that must not run twice is not repeated; how many notes it has written then."""
 
 SMALL = 330
 """Characters of a message: the answer takes three."""
@@ -66,9 +66,11 @@ async def test_the_list_of_actions_is_what_the_turn_does(vendor: Vendor, tmp_pat
 @pytest.mark.parametrize("death", [sampled(death) for death in EVERY])
 async def test_after_a_kill_there_is_one_whole_answer(death: Death, vendor: Vendor, tmp_path: Path) -> None:
     async with open_world(tmp_path, vendor, script()) as world:
-        unknown = await suffer(world, death)
-        assert unknown or str(death) not in SENT_BUT_NOT_RECORDED
-        await holds(world, unknown=unknown, noted=NOTED.get(str(death), Noted.ONCE))
+        wreck = await suffer(world, death)
+        assert wreck.unknown or str(death) not in SENT_BUT_NOT_RECORDED
+        if str(death) in CALL_INTERRUPTED:
+            assert (wreck.interrupted, wreck.notes) == (True, CALL_INTERRUPTED[str(death)])
+        await holds(world, wreck)
 
 
 LATE = deaths((Action("commit", "ApprovalRows.ask"), Action("show", "edit-card")))
@@ -77,8 +79,7 @@ LATE = deaths((Action("commit", "ApprovalRows.ask"), Action("show", "edit-card")
 @pytest.mark.parametrize("death", [pytest.param(death, id=str(death), marks=pytest.mark.prove) for death in LATE])
 async def test_the_card_can_be_pressed_after_the_restart(death: Death, vendor: Vendor, tmp_path: Path) -> None:
     async with open_world(tmp_path, vendor, script()) as world:
-        unknown = await suffer(world, death, late=True)
-        await holds(world, unknown=unknown)
+        await holds(world, await suffer(world, death, late=True))
 
 
 LONG = deaths(LONG_ACTIONS)
@@ -93,8 +94,7 @@ SEALED_ALREADY = {LONG_SAMPLE, "commit:PartRows.seal:2:before", "commit:PartRows
 )
 async def test_an_answer_of_several_messages_repeats_none_of_them(death: Death, vendor: Vendor, tmp_path: Path) -> None:
     async with open_world(tmp_path, vendor, script(), size=SMALL) as world:
-        unknown = await suffer(world, death)
-        await holds(world, unknown=unknown)
+        await holds(world, await suffer(world, death))
         if str(death) in SEALED_ALREADY:
             assert any(CONTINUE in str(request["body"]) for request in await vendor.requests())
 
@@ -102,8 +102,9 @@ async def test_an_answer_of_several_messages_repeats_none_of_them(death: Death, 
 @pytest.mark.parametrize("death", [pytest.param(at(one), id=one) for one in sorted(SENT_BUT_NOT_RECORDED)])
 async def test_a_platform_that_knows_nonces_has_nothing_left_over(death: Death, vendor: Vendor, tmp_path: Path) -> None:
     async with open_world(tmp_path, vendor, script(), nonces=True) as world:
-        assert await suffer(world, death)
-        await holds(world)
+        wreck = await suffer(world, death)
+        assert len(wreck.unknown) == 1
+        await holds(world, replace(wreck, unknown=set()))
 
 
 DECIDED = at("commit:ApprovalRows.decide:1:after")
@@ -113,6 +114,5 @@ async def test_a_permission_for_the_chat_is_kept_with_the_decision_that_gives_it
     vendor: Vendor, tmp_path: Path
 ) -> None:
     async with open_world(tmp_path, vendor, script()) as world:
-        await suffer(world, DECIDED, verb="chat")
-        await holds(world, verb="chat")
+        await holds(world, await suffer(world, DECIDED, verb="chat"), verb="chat")
         assert world.rows("SELECT tool, scope, granted_by FROM permissions") == [("note_write", "chat", "platform:7")]

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.crash.person import go_on, press, unrecorded
+from tests.crash.person import go_on, press
 from tests.crash.story import GATES, PROMPT, script
 from tests.crash.verdict import holds
 from tests.crash.world import Vendor, eventually, open_world
+from tests.crash.wreck import Wreck
 
 
 @pytest.mark.parametrize(
@@ -23,10 +24,12 @@ async def test_killed_while_the_model_is_at(gate: str, vendor: Vendor, tmp_path:
         group.create_task(press(world))
         await vendor.at(gate)
         life.kill()
-        unknown = unrecorded(world)
+        wreck = Wreck()
+        wreck.look_at(world)
+        assert await vendor.violations() == []
         await vendor.set(script())
         await go_on(world)
-        await holds(world, unknown=unknown)
+        await holds(world, wreck)
 
 
 @pytest.mark.parametrize("kills", [1, pytest.param(2, marks=pytest.mark.prove)])

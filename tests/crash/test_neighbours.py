@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from tests.crash.death import Death
-from tests.crash.person import go_on, press, suffer, unrecorded
+from tests.crash.person import go_on, press, suffer
 from tests.crash.points import at
 from tests.crash.story import CARDS, FIRST, PROMPT, WHOLE, script
 from tests.crash.verdict import holds
 from tests.crash.world import Vendor, open_world
+from tests.crash.wreck import Wreck
 from tests.sim.llm import When, answer, call, gate, text
 
 NEXT = "And 17+23?"
@@ -58,11 +59,12 @@ async def test_a_message_that_joined_the_turn_is_heard_once(death: Death, vendor
         await world.platform.until(lambda platform: not platform.unheard)
         await vendor.release("asked")
         await life.dies()
-        unknown = unrecorded(world)
+        wreck = Wreck()
+        wreck.look_at(world)
         world.start()
         await world.finished()
         apart = [f"{FIRST}\n\nThat is 391.", "That is 40."]
-        told = [message.text for message in world.platform.standing if message.id not in unknown]
+        told = [message.text for message in world.platform.standing if message.id not in wreck.unknown]
         assert told in (apart, [f"{FIRST}\n\nThat is 40."])
         assert world.rows("SELECT json_extract(body, '$.text') FROM transcript WHERE kind = 'user'") == [
             (PROMPT,),
@@ -74,8 +76,7 @@ async def test_a_message_that_joined_the_turn_is_heard_once(death: Death, vendor
 
 async def test_a_turn_that_is_over_is_not_touched_by_the_next_start(vendor: Vendor, tmp_path: Path) -> None:
     async with open_world(tmp_path, vendor, script()) as world:
-        await suffer(world, at("commit:InboxRows.finish_turn:1:after"))
-        await holds(world)
+        await holds(world, await suffer(world, at("commit:InboxRows.finish_turn:1:after")))
         calls = list(world.platform.calls)
         life = world.start()
         await world.platform.say(PROMPT, "u1")

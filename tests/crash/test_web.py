@@ -12,44 +12,40 @@ from tests.crash.page import Page, open_page
 from tests.crash.points import at
 from tests.crash.program import a_free_port
 from tests.crash.story import WHOLE, script
-from tests.crash.verdict import Noted, outlived
+from tests.crash.verdict import outlived
 from tests.crash.world import Vendor, open_world
+from tests.crash.wreck import Wreck
 
-DEATHS = {
-    "commit:InboxRows.record:1:before": Noted.ONCE,
-    "commit:InboxRows.record:1:after": Noted.ONCE,
-    "commit:TranscriptRows.begin:1:after": Noted.ONCE,
-    "commit:PartRows.intend:1:after": Noted.ONCE,
-    "show:send-text:1:after": Noted.ONCE,
-    "commit:TranscriptRows.append:1:after": Noted.ONCE,
-    "commit:ApprovalRows.ask:1:after": Noted.ONCE,
-    "show:edit-card:1:after": Noted.ONCE,
-    "commit:InboxRows.record:2:before": Noted.ONCE,
-    "commit:ApprovalRows.decide:1:before": Noted.ONCE,
-    "commit:ApprovalRows.decide:1:after": Noted.ONCE,
-    "show:answer:1:before": Noted.ONCE,
-    "commit:CallRows.start:2:after": Noted.NOT_DONE_BUT_UNKNOWN,
-    "commit:TranscriptRows.result:2:before": Noted.DONE_BUT_UNKNOWN,
-    "commit:TranscriptRows.write_draft:5:after": Noted.ONCE,
-    "commit:TranscriptRows.append:3:before": Noted.ONCE,
-    "commit:TranscriptRows.append:4:after": Noted.ONCE,
-    "show:edit-final:1:before": Noted.ONCE,
-    "show:edit-final:1:after": Noted.ONCE,
-    "commit:InboxRows.finish_turn:1:before": Noted.ONCE,
-}
+DEATHS = (
+    "commit:InboxRows.record:1:before",
+    "commit:InboxRows.record:1:after",
+    "commit:TranscriptRows.begin:1:after",
+    "commit:PartRows.intend:1:after",
+    "show:send-text:1:after",
+    "commit:TranscriptRows.append:1:after",
+    "commit:ApprovalRows.ask:1:after",
+    "show:edit-card:1:after",
+    "commit:InboxRows.record:2:before",
+    "commit:ApprovalRows.decide:1:before",
+    "commit:ApprovalRows.decide:1:after",
+    "show:answer:1:before",
+    "commit:CallRows.start:2:after",
+    "commit:TranscriptRows.result:2:before",
+    "commit:TranscriptRows.write_draft:5:after",
+    "commit:TranscriptRows.append:3:before",
+    "commit:TranscriptRows.append:4:after",
+    "show:edit-final:1:before",
+    "show:edit-final:1:after",
+    "commit:InboxRows.finish_turn:1:before",
+)
 SAMPLE = ("commit:ApprovalRows.decide:1:after", "commit:TranscriptRows.write_draft:5:after")
 
 
 @pytest.mark.parametrize(
-    ("death", "noted"),
-    [
-        pytest.param(at(one), noted, id=one, marks=() if one in SAMPLE else pytest.mark.prove)
-        for one, noted in DEATHS.items()
-    ],
+    "death",
+    [pytest.param(at(one), id=one, marks=() if one in SAMPLE else pytest.mark.prove) for one in DEATHS],
 )
-async def test_a_page_that_comes_back_sees_one_whole_answer(
-    death: Death, noted: Noted, vendor: Vendor, tmp_path: Path
-) -> None:
+async def test_a_page_that_comes_back_sees_one_whole_answer(death: Death, vendor: Vendor, tmp_path: Path) -> None:
     port = a_free_port()
     async with open_world(tmp_path, vendor, script(), web_port=port) as world:
         async with open_page(port) as page, asyncio.TaskGroup() as group:
@@ -57,6 +53,8 @@ async def test_a_page_that_comes_back_sees_one_whole_answer(
             said = group.create_task(page.say())
             pressed = group.create_task(page.press())
             await life.dies()
+            wreck = Wreck()
+            wreck.look_at(world)
             life = world.start()
             await life.ready()
             again = await page.say()
@@ -64,7 +62,7 @@ async def test_a_page_that_comes_back_sees_one_whole_answer(
             assert await said == again
             assert await pressed in ("Approved once.", "Already decided: Approved once.")
             await shows_one_answer(page, again)
-        await outlived(world, noted=noted)
+        await outlived(world, wreck)
 
 
 async def shows_one_answer(page: Page, turn: str) -> None:

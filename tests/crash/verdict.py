@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import enum
-from collections.abc import Collection
 from typing import Any
 
 from bot.brain.calls import UNKNOWN_OUTCOME
@@ -13,32 +11,25 @@ from bot.core.transcript import ResultRow, StepRow
 from bot.store.store import Store
 from tests.crash.story import CARDS, INTERRUPTED, LAST, NOTE, WHOLE
 from tests.crash.world import World
+from tests.crash.wreck import Wreck
 
 
-class Noted(enum.Enum):
-    """What became of the one call that must not run twice, and what the model read of it."""
-
-    ONCE = (1, False)
-    DONE_BUT_UNKNOWN = (1, True)
-    NOT_DONE_BUT_UNKNOWN = (0, True)
-
-
-async def holds(world: World, *, unknown: Collection[str] = (), noted: Noted = Noted.ONCE, verb: str = "once") -> None:
+async def holds(world: World, wreck: Wreck | None = None, *, verb: str = "once") -> None:
     """Wait for the end, stop the daemon, and look at everything that outlived it, the platform's messages first."""
     await world.finished()
     assert await world.lives[-1].stops() == 0
-    one_answer(world, unknown, CARDS[verb])
-    await outlived(world, noted=noted, verb=verb)
+    one_answer(world, wreck or Wreck(), CARDS[verb])
+    await outlived(world, wreck, verb=verb)
 
 
-async def outlived(world: World, *, noted: Noted = Noted.ONCE, verb: str = "once") -> None:
+async def outlived(world: World, wreck: Wreck | None = None, *, verb: str = "once") -> None:
     """The notes file, the database and the logs, once the daemon has stopped or may be stopped."""
+    wreck = wreck or Wreck()
     if world.lives and world.lives[-1].alive:
         assert await world.lives[-1].stops() == 0
-    effects, told = noted.value
-    assert [line.endswith(NOTE) for line in world.notes()] == [True] * effects
+    assert [line.endswith(NOTE) for line in world.notes()] == [True] * wreck.notes
     asked = await world.vendor.requests()
-    assert any(UNKNOWN_OUTCOME in str(request["body"]) for request in asked) is told
+    assert any(UNKNOWN_OUTCOME in str(request["body"]) for request in asked) is wreck.interrupted
     assert await world.vendor.violations() == []
     rows_in_order(world, verb)
     await transcript_in_order(world)
@@ -47,22 +38,19 @@ async def outlived(world: World, *, noted: Noted = Noted.ONCE, verb: str = "once
         assert " ERROR " not in life.said
 
 
-def one_answer(world: World, unknown: Collection[str], card: str) -> None:
-    """The answer stands there once and whole, in one message or, where it is too long, in several.
-
-    ``unknown`` are previews whose ids died with the process that sent them.
-    """
+def one_answer(world: World, wreck: Wreck, card: str) -> None:
+    """The answer stands there once and whole, in one message or, where it is too long, in several."""
     platform = world.platform
     assert platform.violations == []
-    assert not any(LAST in platform.messages[id_].text for id_ in unknown)
-    known = [message for message in platform.standing if message.id not in unknown]
+    assert not any(LAST in platform.messages[id_].text for id_ in wreck.unknown)
+    known = [message for message in platform.standing if message.id not in wreck.unknown]
     assert "".join("".join(message.text.split()) for message in known) == "".join(f"{WHOLE}{card}".split())
     assert len(known) > 1 or known[0].text == f"{WHOLE}\n\n{card}"
     assert not any(message.buttons for message in known)
-    for message in known:
-        looks = [call for call in platform.calls if call.message == message.id]
-        ended = [look.buttons == 0 and INTERRUPTED not in look.text for look in looks]
-        assert ended.index(True) == len(ended) - 1, "changed after its end"
+    assert all(platform.messages[id_].text == text for id_, text in wreck.sealed.items()), "a sealed message changed"
+    looks = [call for call in platform.calls if call.message == known[-1].id]
+    ended = [look.buttons == 0 and INTERRUPTED not in look.text for look in looks]
+    assert ended.index(True) == len(ended) - 1, "changed after its end"
 
 
 def rows_in_order(world: World, verb: str) -> None:

@@ -49,4 +49,6 @@ def test_a_channel_without_access_lets_in_only_the_person_it_has_proven() -> Non
 
 def test_the_person_at_the_page_is_an_owner_even_where_the_section_names_others() -> None:
     gate = Gate({"web": Access.model_validate({"users": ["someone"]})})
-    assert gate.verdict(UserMessage("1", Address("web", "main", "c"), Sender("web", "owner"), "hi", 1.0)).kind == "welcome"
+    assert (
+        gate.verdict(UserMessage("1", Address("web", "main", "c"), Sender("web", "owner"), "hi", 1.0)).kind == "welcome"
+    )

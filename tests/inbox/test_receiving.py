@@ -263,3 +263,19 @@ async def test_b063_when_all_models_fail_there_is_one_notice_and_the_turn_ends(o
         await house.idle()
         assert len(house.shown) == 1 and "try again in a few minutes" in house.shown[0]
         assert await house.outcomes() == {"1": "provider_unavailable"}
+
+
+async def test_a_chat_that_closed_costs_no_further_tokens(open_house: OpenHouse) -> None:
+    from bot.core.errors import ChatClosed
+    from bot.core.view import Limits
+    from bot.time.clock import SystemClock
+    from tests.fakes.channel import FakeChannel, Fault
+
+    closed = FakeChannel(
+        SystemClock(), Limits(4096, "utf16"), strict=False, fault=lambda number: Fault(ChatClosed("kicked out"))
+    )
+    async with open_house([ModelText("a long answer "), asyncio.Event()], channel=closed) as house:
+        await house.say("hi")
+        await house.idle()
+        assert house.provider.closed_early == 1
+        assert await house.outcomes() == {"1": "chat_closed"}

@@ -273,6 +273,17 @@ async def test_the_past_is_told_turn_by_turn() -> None:
         assert "pid" not in body["about"]
 
 
+async def test_a_new_conversation_is_marked_also_while_its_turn_is_still_on_the_pages() -> None:
+    house = House()
+    async with house.open(), aiohttp.ClientSession() as http:
+        turn = house.start("a", "/new")
+        house.archive.append(turn.message.address, turn.id, 1.0, ReplyRow("A new conversation."), BreakRow())
+        await turn.write("A new conversation.")
+        await turn.end(StopReason.COMMAND)
+        _, body = await history(http, house, "a")
+        assert body["frames"][0]["fresh"] is True
+
+
 async def test_a_long_past_is_cut_at_a_turn_and_says_that_there_is_more() -> None:
     house = House()
     for n in range(40):

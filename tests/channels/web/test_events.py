@@ -231,7 +231,7 @@ async def test_over_http_a_stream_goes_on_exactly_behind_the_last_event() -> Non
         url = f"{house.url}/v1/events?chat=a"
         whole: list[tuple[int | None, dict[str, object]]] = []
         async with http.get(url) as stream:
-            await http.post(f"{house.url}/v1/messages", json={"chat": "a", "text": "Hi", "id": "1"})
+            (await http.post(f"{house.url}/v1/messages", json={"chat": "a", "text": "Hi", "id": "1"})).close()
             async for event in events(stream):
                 if event.type != ":":
                     whole.append((event.id, event.data))
@@ -355,4 +355,5 @@ async def test_a_last_event_that_is_no_number_is_refused(last: str) -> None:
     house = House()
     async with house.open(), aiohttp.ClientSession() as http:
         answer = await http.get(f"{house.url}/v1/events", params={"chat": "a", "after": last})
+        answer.close()
         assert answer.status == 400

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 import aiohttp
@@ -280,3 +281,22 @@ async def test_every_answer_carries_the_security_headers() -> None:
                 assert "unsafe" not in policy
                 assert answer.headers["x-content-type-options"] == "nosniff"
                 assert answer.headers["x-frame-options"] == "DENY"
+
+
+async def test_b262_no_log_line_holds_the_token(caplog: pytest.LogCaptureFixture) -> None:
+    house = House(Config(port=0, token=SecretStr(TOKEN)))
+    with caplog.at_level(logging.DEBUG):
+        async with house.open(), aiohttp.ClientSession() as http:
+            headers = {"Authorization": f"Bearer {TOKEN}", "Cookie": COOKIE}
+            for path in (f"/?token={TOKEN}", f"/?token={TOKEN}x", "/v1/chats"):
+                async with http.get(house.url + path, headers=headers, allow_redirects=False) as answer:
+                    await answer.read()
+            line = await http.ws_connect(f"{house.url}/v1/ws?chat=a&token={TOKEN}", headers=headers)
+            await line.close()
+            for token in (TOKEN, f"{TOKEN}y"):
+                async with http.post(f"{house.url}/v1/session", json={"token": token}) as answer:
+                    await answer.read()
+    assert caplog.records
+    for record in caplog.records:
+        assert TOKEN not in record.getMessage()
+        assert COOKIE.partition("=")[2] not in record.getMessage()

@@ -226,6 +226,19 @@ async def test_a_message_that_is_not_stored_is_not_acknowledged_on_the_websocket
         await line.close()
 
 
+async def test_a_stream_that_cannot_tell_what_was_missed_ends_so_that_the_client_comes_again() -> None:
+    house = House()
+    house.archive.broken = True
+    async with house.open(), aiohttp.ClientSession() as http:
+        async with http.get(f"{house.url}/v1/events?chat=a", headers={"Last-Event-ID": "1"}) as stream:
+            assert stream.status == 200
+            async with asyncio.timeout(3):
+                assert await stream.read() == b""
+        house.archive.broken = False
+        async with http.get(f"{house.url}/v1/events?chat=a", headers={"Last-Event-ID": "1"}) as stream:
+            assert await stream.content.readline() == b": open\n"
+
+
 async def long(turn: Turn) -> None:
     await turn.write("Working on it. ")
     await turn.stopped.wait()
@@ -238,7 +251,7 @@ async def test_when_the_last_page_is_gone_the_turn_stops_only_if_asked_to(policy
     async with house.open(), aiohttp.ClientSession() as http:
         first = await http.ws_connect(f"{house.url}/v1/ws?chat=a")
         second = await http.ws_connect(f"{house.url}/v1/ws?chat=a")
-        await http.post(f"{house.url}/v1/messages", json={"chat": "a", "text": "go", "id": "1"})
+        (await http.post(f"{house.url}/v1/messages", json={"chat": "a", "text": "go", "id": "1"})).close()
         await asyncio.sleep(0.05)
         await first.close()
         await asyncio.sleep(0.2)
@@ -252,7 +265,7 @@ async def test_a_page_that_is_reloaded_stops_nothing() -> None:
     house = House(Config(port=0, on_disconnect="stop"), clock=QuickClock(), script=long)
     async with house.open(), aiohttp.ClientSession() as http:
         line = await http.ws_connect(f"{house.url}/v1/ws?chat=a")
-        await http.post(f"{house.url}/v1/messages", json={"chat": "a", "text": "go", "id": "1"})
+        (await http.post(f"{house.url}/v1/messages", json={"chat": "a", "text": "go", "id": "1"})).close()
         await asyncio.sleep(0.02)
         await line.close()
         again = await http.ws_connect(f"{house.url}/v1/ws?chat=a")
@@ -287,7 +300,7 @@ async def test_the_server_closes_with_pages_open_and_the_turn_is_not_stopped() -
         async with house.open():
             stream = await http.get(f"{house.url}/v1/events?chat=a")
             line = await http.ws_connect(f"{house.url}/v1/ws?chat=a")
-            await http.post(f"{house.url}/v1/messages", json={"chat": "a", "text": "go", "id": "1"})
+            (await http.post(f"{house.url}/v1/messages", json={"chat": "a", "text": "go", "id": "1"})).close()
             await asyncio.sleep(0.05)
             assert house.turns["turn1"].view.phase is Phase.WRITING
             before = time.monotonic()

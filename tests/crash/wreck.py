@@ -1,0 +1,29 @@
+"""What a death left behind, and what nobody can know any more: read off the disk before the next start."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tests.crash.world import World
+
+
+@dataclass
+class Wreck:
+    """``unknown`` are messages that the platform has and whose ids died with the process. ``sealed`` are the texts of
+    the messages that must not change any more. ``interrupted``: the tool that must not run twice was let loose and has
+    no result; ``notes`` is then how many lines it had written."""
+
+    unknown: set[str] = field(default_factory=set)
+    sealed: dict[str, str] = field(default_factory=dict)
+    interrupted: bool = False
+    notes: int = 1
+
+    def look_at(self, world: World) -> None:
+        """After each death. One message can be unknown, and only if it was written down that it would be sent."""
+        parts = world.rows("SELECT ref, end IS NOT NULL FROM parts")
+        unknown = {message.id for message in world.platform.standing} - {ref for ref, _ in parts} - self.unknown
+        assert len(unknown) <= sum(ref is None for ref, _ in parts) <= 1, "sent before the intent was written"
+        self.unknown |= unknown
+        self.sealed |= {ref: world.platform.messages[ref].text for ref, is_sealed in parts if is_sealed}
+        if world.rows("SELECT 1 FROM calls WHERE name = 'note_write' AND ended_at IS NULL"):
+            self.interrupted, self.notes = True, len(world.notes())
