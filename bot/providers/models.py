@@ -17,6 +17,7 @@ from bot.core.model import ModelEvent, ModelRef, ModelRequest
 from bot.core.ports import Clock, Provider
 from bot.providers.discovery import Entry, built
 from bot.providers.retry import Retry
+from bot.providers.sdk import clean_environment
 from bot.providers.settings import ProviderConfig
 from bot.providers.watchdog import Patience, Watchdog
 
@@ -75,7 +76,8 @@ class Models:
         """
         entry = self._entries.get(model.provider)
         if entry is not None and not _missing(entry) and find_spec(entry.kind) is not None:
-            import_module(entry.kind)
+            with clean_environment(f"{entry.kind.upper()}_", "SSL_CERT_"):
+                import_module(entry.kind)
 
     def bare(self, name: str) -> Provider:
         """The provider itself, without watchdog and retries: for what only its own kind can do. Built if need be."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import logging
 import os
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
@@ -16,6 +17,7 @@ CONNECT_SECONDS: Final = 10.0
 WRITE_SECONDS: Final = 60.0
 MAX_CONNECTIONS: Final = 64
 _CHATTY: Final = ("httpx", "httpx2", "httpcore", "httpcore2")
+_HIDING: Final = threading.Lock()
 
 
 def install_hint(package: str) -> str:
@@ -30,14 +32,15 @@ def clean_environment(*prefixes: str) -> Iterator[None]:
     """Hide variables by their beginnings, and those of proxies, while a library is imported and its client built.
 
     The libraries read keys, addresses, headers, log levels and tracing switches from them. Nothing in the block may
-    wait: the environment belongs to the whole process.
+    wait: the environment belongs to the whole process, and only one thread at a time may hide parts of it.
     """
-    names = [name for name in os.environ if name.startswith(prefixes) or name.lower().endswith("_proxy")]
-    hidden = {name: os.environ.pop(name) for name in names}
-    try:
-        yield
-    finally:
-        os.environ.update(hidden)
+    with _HIDING:
+        names = [name for name in os.environ if name.startswith(prefixes) or name.lower().endswith("_proxy")]
+        hidden = {name: os.environ.pop(name) for name in names}
+        try:
+            yield
+        finally:
+            os.environ.update(hidden)
 
 
 def hush(library: str) -> None:

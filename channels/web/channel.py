@@ -18,7 +18,8 @@ from bot.core.address import Address
 from bot.core.errors import ChannelError, ChatClosed, StoreError
 from bot.core.inbound import ButtonPress, FileRef, Inbound
 from bot.core.ports import AsgiApp, CallKind, ChannelKit, Receive
-from bot.core.view import Limits, Part, Ref, Rendered
+from bot.core.transcript import UserRow
+from bot.core.view import Limits, Part, Phase, Ref, Rendered
 from bot.inbox.access import Access
 from channels.web.api import Api, about
 from channels.web.assets import Pages
@@ -41,6 +42,7 @@ STREAMED: Final = Limits(size=50_000_000, pace=FRAME_SECONDS, can_edit=False, st
 AT_ONCE: Final = Limits(size=50_000_000, pace=0.5, structured=True)
 BEAT_SECONDS: Final = 15.0
 LOOK_SECONDS: Final = 1.0
+RECENT_ROWS: Final = 100
 AWAY_SECONDS: Final = 5.0
 """How long a chat may be without a page before ``on_disconnect: stop`` stops its turn: a reload takes less."""
 
@@ -148,7 +150,7 @@ class WebChannel:
             if to.chat.startswith(API_PREFIX):
                 self._show_caller(to, part)
             else:
-                self._show_pages(to.chat, part)
+                self._show_pages(to, part)
         return Ref(part.nonce)
 
     def _show_caller(self, to: Address, part: Part) -> None:
@@ -162,12 +164,20 @@ class WebChannel:
     async def _stop_orphan(self, to: Address) -> None:
         await self._desk.stop(to, "", "closed")
 
-    def _show_pages(self, chat: str, part: Part) -> None:
-        chat_log = self._hub.log(chat)
+    def _show_pages(self, to: Address, part: Part) -> None:
+        chat_log = self._hub.log(to.chat)
         before = chat_log.live
         chat_log.show(part)
         if chat_log.live != before:
-            self._hub.tell_all("chats", {"chat": chat, "live": chat_log.live})
+            self._hub.tell_all("chats", {"chat": to.chat, "live": chat_log.live})
+        if chat_log.waiting and part.view.phase is not Phase.WRITING and self.connected:
+            self._errands.put_nowait(lambda: self._rejoin(to, part.turn))
+
+    async def _rejoin(self, to: Address, turn: str) -> None:
+        """Between two steps a running turn takes in what was said meanwhile; the transcript knows which messages."""
+        for row in await self._kit.archive.rows(to, RECENT_ROWS):
+            if row.turn == turn and isinstance(row.body, UserRow) and row.body.steered:
+                self._hub.log(to.chat).join(turn, row.body.message_id)
 
     async def remove(self, to: Address, ref: Ref) -> None:
         if not to.chat.startswith(API_PREFIX):
@@ -193,7 +203,7 @@ async def _kept(errand: Callable[[], Awaitable[None]]) -> None:
     try:
         await errand()
     except (StoreError, Refused) as error:
-        log.warning("a stop could not be stored: %s", error)
+        log.warning("an errand of the web channel failed: %s", error)
 
 
 def _application(desk: Desk, gate: Gate, exchanges: Exchanges, kit: ChannelKit) -> AsgiApp:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from bot.core.ports import Clock
@@ -84,6 +84,20 @@ class ChatLog:
 
     def say(self, turn: str, said: Said) -> None:
         self._append(self.screen(turn).say(said))
+
+    @property
+    def waiting(self) -> dict[str, str]:
+        """Messages whose turn has not begun: their ids and the turns they were given."""
+        return {said.id: turn for turn, screen in self.screens.items() if screen.waits for said in screen.said}
+
+    def join(self, turn: str, message: str) -> None:
+        """A waiting message was taken into a turn that runs: the pages move it there."""
+        given = self.waiting.get(message)
+        if given is None or given == turn or turn not in self.screens:
+            return
+        (said,) = (one for one in self.screens[given].said if one.id == message)
+        self.remove(given)
+        self.say(turn, replace(said, block=len(self.screens[turn].blocks)))
 
     def remove(self, turn: str) -> None:
         self.screens.pop(turn, None)

@@ -145,7 +145,8 @@ def blocks(markdown: str) -> tuple[str, ...]:
 class Growing:
     """The HTML of an answer while it grows. Closed blocks are kept; only the last two are rendered again.
 
-    Two, because a line that is still being written may join the block before it (``2`` becomes ``2.``, a list item).
+    Two, because a line that is still being written may join the block before it (``2`` becomes ``2.``, a list item). A
+    text that is not the last one with more behind it begins anew: where a block ends depends on what follows it.
     """
 
     def __init__(self) -> None:
@@ -153,14 +154,15 @@ class Growing:
 
     def _restart(self) -> None:
         self._closed: list[str] = []
-        self._source = ""
+        self._source = self._last = ""
         self._env: Env = {}
 
     def update(self, markdown: str, *, final: bool) -> tuple[str, ...]:
         """The blocks of ``markdown``; an unfinished text is shown as it will look, without stray markers at its end."""
         markdown = markdown.replace("\r\n", "\n").replace("\r", "\n")
-        if not markdown.startswith(self._source) or (final and _DEFINES.search(markdown)):
+        if not markdown.startswith(self._last) or (final and _DEFINES.search(markdown)):
             self._restart()
+        self._last = markdown
         if final and _DEFINES.search(markdown) and len(markdown) <= LONGEST_BLOCK_CHARS:
             return tuple(html for _, html in _placed(markdown, {}))
         tail = markdown[len(self._source) :]

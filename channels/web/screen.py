@@ -58,6 +58,11 @@ class Screen:
         """True while it is being answered; a message that still waits for its turn is not."""
         return self.stop is None and self.phase is not None
 
+    @property
+    def waits(self) -> bool:
+        """True while there is only a message, and nothing of an answer."""
+        return self.stop is None and self.phase is None
+
     def say(self, said: Said) -> list[Unsent]:
         """A person's message joins the turn; one that is already here changes nothing."""
         if any(one.id == said.id for one in self.said):

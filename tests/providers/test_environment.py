@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.providers.bench import KEY, Bench
+from tests.providers.bench import KEY, VENDORS, Bench
 from tests.sim.llm import LlmSim, answer, text
 
 NOWHERE = "http://127.0.0.1:9"
@@ -53,6 +53,24 @@ async def main(kind, model, section):
 asyncio.run(main(*json.loads(sys.argv[1])))
 """
 
+WARMING = """
+import json, logging, os, sys
+from pathlib import Path
+from random import Random
+from bot.core.model import ModelRef
+from bot.providers.discovery import entry
+from bot.providers.models import Models
+from bot.time.clock import SystemClock
+
+before = dict(os.environ)
+for kind in json.loads(sys.argv[1]):
+    models = Models([entry(kind, {"api_key": "k"})], SystemClock(), Random(1), Path("."))
+    models.warm(ModelRef(kind, "any"))
+    assert kind in sys.modules
+assert dict(os.environ) == before
+print(logging.getLogger().handlers)
+"""
+
 
 @pytest.mark.parametrize("keyed", [True, False], ids=["with a key", "without a key"])
 async def test_nothing_comes_from_the_environment(bench: Bench, sim: LlmSim, tmp_path: Path, keyed: bool) -> None:
@@ -63,7 +81,7 @@ async def test_nothing_comes_from_the_environment(bench: Bench, sim: LlmSim, tmp
     sim.api_key = KEY if keyed else None
     sim.script(answer(text("Hi")))
     section = {"base_url": bench.base_url, "api_key": KEY if keyed else ""}
-    said, noise = await _child([bench.kind, bench.model, section], tmp_path)
+    said, noise = await _child(CHILD, [bench.kind, bench.model, section], tmp_path)
     assert said == "Hi\n", noise
     assert noise == ""
     (seen,) = sim.requests
@@ -75,6 +93,11 @@ async def test_nothing_comes_from_the_environment(bench: Bench, sim: LlmSim, tmp
         assert seen.key_header is None
 
 
+async def test_a_library_imported_ahead_of_time_does_not_look_at_the_environment(tmp_path: Path) -> None:
+    """It would fail at a proxy it cannot use, and start logging."""
+    assert await _child(WARMING, sorted(VENDORS), tmp_path) == ("[]\n", "")
+
+
 def _write_profile(home: Path, profile: dict[str, Any]) -> None:
     """Where the anthropic library looks for credentials on disk."""
     configs = home / ".config" / "anthropic" / "configs"
@@ -84,11 +107,11 @@ def _write_profile(home: Path, profile: dict[str, Any]) -> None:
     (configs.parent / "active_config").write_text("default")
 
 
-async def _child(arguments: list[Any], home: Path) -> tuple[str, str]:
+async def _child(program: str, arguments: list[Any], home: Path) -> tuple[str, str]:
     kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH", "LANG") if name in os.environ}
     child = await asyncio.create_subprocess_exec(
         sys.executable,
-        *("-W", "error", "-c", CHILD, json.dumps(arguments)),
+        *("-W", "error", "-c", program, json.dumps(arguments)),
         env={**kept, **EVIL, "HOME": str(home)},
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,

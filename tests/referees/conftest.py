@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+from random import Random
 from typing import Final
 
 import pytest
 
+from bot.core.model import ModelRef
 from bot.core.ports import Clock
+from bot.providers.discovery import entry
+from bot.providers.models import Models
+from bot.time.clock import SystemClock
+from tests.providers.bench import KEY, VENDORS
 from tests.referees.aimock import Aimock
 from tests.referees.llmock import Llmock
 from tests.referees.wired import Wired
@@ -63,8 +69,9 @@ async def tight(_tight: Llmock) -> Llmock:
 @pytest.fixture(scope="session")
 def _libraries() -> None:
     """Importing a vendor's library takes seconds on a busy machine, which a test of patience must not count."""
-    for name in ("anthropic", "ollama", "openai"):
-        importlib.import_module(name)
+    models = Models([entry(kind, {"api_key": KEY}) for kind in VENDORS], SystemClock(), Random(), Path("unused"))
+    for kind in VENDORS:
+        models.warm(ModelRef(kind, VENDORS[kind].model))
 
 
 @pytest.fixture

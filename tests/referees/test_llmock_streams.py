@@ -71,7 +71,7 @@ async def test_an_answer_that_breaks_in_its_text_is_never_taken_for_whole(
     assert LONG.startswith(heard.text)
     assert heard.text != LONG
     # llmock sees requests only and suspects that the half answer was used. The provider must not ask again by itself,
-    # since the half was shown; whoever shows it decides (test_llmock_turns, where the verdict is clean).
+    # since the half was shown: the Brain does, who can take it back (test_llmock_turns).
     assert await llmock.complaints() == [suspicion]
 
 

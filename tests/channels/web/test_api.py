@@ -18,7 +18,7 @@ from bot.core.transcript import BreakRow, EndRow, GivenRow, ReplyRow, StepRow, U
 from bot.core.view import OutFile, Phase, Ref
 from channels.web.desk import TEXT_CHARS
 from tests.channels.web.house import House, Turn, card
-from tests.channels.web.reader import Page
+from tests.channels.web.reader import Page, Shown
 
 
 async def post(http: aiohttp.ClientSession, url: str, body: Any, **headers: str) -> tuple[int, dict[str, Any]]:
@@ -282,6 +282,31 @@ async def test_a_new_conversation_is_marked_also_while_its_turn_is_still_on_the_
         await turn.end(StopReason.COMMAND)
         _, body = await history(http, house, "a")
         assert body["frames"][0]["fresh"] is True
+
+
+async def test_a_message_that_joins_a_running_turn_moves_there_on_every_page() -> None:
+    house = House(script=silent)
+    async with house.open(), aiohttp.ClientSession() as http:
+        line = await http.ws_connect(f"{house.url}/v1/ws?chat=a")
+        turn = house.start("a", "Look it up")
+        await turn.write("First part.")
+        await post(http, house.url + "/v1/messages", {"chat": "a", "text": "in Vienna", "id": "late"})
+        steered = UserRow("in Vienna", owner_of("web"), "late", steered=True)
+        house.archive.append(turn.message.address, turn.id, 1.0, steered)
+        await turn.think()
+        page = Page()
+        async with asyncio.timeout(3):
+            while "late" not in page.turns.get(turn.id, Shown()).said:
+                message = await line.receive_json()
+                if message.get("event") == "agent:stream":
+                    page.take(message["data"])
+        assert list(page.turns) == [turn.id]
+        assert message["data"]["block"] == 1
+        await turn.write(" Second part.")
+        await turn.end()
+        told, _ = await history(http, house, "a")
+        assert told.turns[turn.id].said == {turn.message.id: "Look it up", "late": "in Vienna"}
+        await line.close()
 
 
 async def test_a_long_past_is_cut_at_a_turn_and_says_that_there_is_more() -> None:
