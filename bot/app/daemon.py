@@ -10,11 +10,12 @@ from dataclasses import replace
 from random import Random
 from typing import Any, Final
 
-from bot.app.about import About
+from bot.app.about import About, version
 from bot.app.chain import Chain
 from bot.app.control import ControlServer, control_app
 from bot.app.local import LocalModel
 from bot.app.lock import FolderLock
+from bot.app.metered import MeteredChannel, MeteredProvider
 from bot.app.supervision import keep_running
 from bot.brain.approvals import Approvals
 from bot.brain.calls import Bench
@@ -25,7 +26,7 @@ from bot.brain.turn import Turn
 from bot.config.discover import builder
 from bot.config.loaded import Config
 from bot.core.address import Address
-from bot.core.inbound import ButtonPress, UserMessage
+from bot.core.inbound import ButtonPress, Inbound, Receipt, UserMessage
 from bot.core.model import ModelRef
 from bot.core.ports import Channel, ChannelKit, Clock
 from bot.core.stop import StopReason
@@ -84,7 +85,7 @@ class Daemon:
         self, config: Config, clock: Clock, store: Store, transport: Transport, models: Models, only: Collection[str]
     ) -> None:
         self._config, self._clock, self._store, self._models, self._only = config, clock, store, models, only
-        self._metrics = Metrics(clock)
+        self._metrics = Metrics(clock, version())
         self._local = LocalModel(config, models)
         self._chain = Chain(config, transport, clock, self._local.ref)
         self._channels: dict[str, Channel] = {}
@@ -109,9 +110,15 @@ class Daemon:
             await self._chain.look()
             async with asyncio.TaskGroup() as turns:
                 inbox = self._inbox(turns)
+
+                async def receive(inbound: Inbound) -> Receipt:
+                    receipt = await inbox.receive(inbound)
+                    self._metrics.inbound(inbound.address.channel, inbound.kind)
+                    return receipt
+
                 await self._open_ports(servers, lock)
                 for channel in self._channels.values():
-                    edges.create_task(keep_running(channel, inbox.receive, self._clock))
+                    edges.create_task(keep_running(channel, receive, self._clock))
                 for work in (self._chain.watch(), self._metrics.watch_loop(), self._prepare_model()):
                     edges.create_task(work)
                 resumed = await inbox.resume()
@@ -178,7 +185,7 @@ class Daemon:
         config, limits = self._config, self._config.brain.limits
         zone = local_zone() if config.timezone == "auto" else config.timezone
         return Brain(
-            provider=self._models,
+            provider=MeteredProvider(self._models, self._metrics),
             chain=self._chain_of,
             persona=self._persona,
             bench=Bench(find_tools(), config.tools.files.root, zone),
@@ -214,7 +221,7 @@ class Daemon:
     def _publisher(self, turn: Turn) -> Publisher:
         channel = self._channels[turn.address.channel]
         return Publisher(
-            channel=channel,
+            channel=MeteredChannel(channel, self._metrics),
             governor=self._governor,
             ledger=self._store.parts,
             clock=self._clock,

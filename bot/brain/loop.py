@@ -70,7 +70,7 @@ class Brain:
         clock: Clock,
         limits: TurnLimits,
     ) -> None:
-        self._chain, self._persona, self._bench = chain, persona, bench
+        self._chain, self._persona, self._bench, self._policy = chain, persona, bench, policy
         self._store, self._clock, self._limits, self._approvals = store, clock, limits, approvals
         self._steps = ModelSteps(provider, store, clock)
         self._calls = CallRunner(bench, policy, approvals, store, clock)
@@ -253,8 +253,12 @@ class Brain:
         return Ending(StopReason.PROVIDER_UNAVAILABLE, reference=reference)
 
     def _specs(self, turn: Turn) -> tuple[ToolSpec, ...]:
+        """Our tools and, for an API client, its own beside those of ours that need no press: nobody could be asked."""
         caller = turn.message.caller
-        return (*(tool.spec for tool in self._bench.tools.values()), *(caller.tools if caller else ()))
+        ours = [tool.spec for tool in self._bench.tools.values()]
+        if caller is None:
+            return tuple(ours)
+        return (*(spec for spec in ours if self._policy.verdict(spec)[0] == "allow"), *caller.tools)
 
     def _split(self, turn: Turn, calls: Sequence[ToolCall]) -> tuple[list[ToolCall], tuple[ToolCall, ...]]:
         """Our calls, and those of the API client's own tools (which end the turn and are handed back)."""

@@ -121,10 +121,12 @@ class OpenAi:
         name = request.path_params["model"]
         if (closed := self._closed(request)) is not None:
             return closed
-        if name not in self._names():
-            message = f"The model {name!r} does not exist here."
-            return json_answer(error_body(message, "invalid_request_error", param="model", code="model_not_found"), 404)
-        return json_answer(_model(name))
+        return json_answer(_model(name)) if name in self._names() else self._unknown(name)
+
+    def _unknown(self, name: str) -> Response:
+        """A model that somebody asked for is never replaced by another without a word."""
+        message = f"There is no model {name!r} here; there are: {', '.join(self._names())}."
+        return json_answer(error_body(message, "invalid_request_error", param="model", code="model_not_found"), 404)
 
     async def _completions(self, request: Request) -> Response:
         if (closed := self._closed(request)) is not None:
@@ -142,6 +144,8 @@ class OpenAi:
             return json_answer(error_body(phrase("not_stored", language), "server_error"), 503)
 
     def _answer(self, request: Request, wanted: Asked, language: str) -> Response:
+        if wanted.model not in self._names():
+            return self._unknown(wanted.model)
         id_ = uuid.uuid4().hex
         clock = self._desk.kit.clock
         exchange = Exchange(self._desk.place(f"{API_PREFIX}{id_}"), wanted)

@@ -86,6 +86,33 @@ async def test_the_openai_client_talks_to_us(sim: LlmSim, daemon: StartDaemon) -
             await client.close()
 
 
+async def test_a_model_that_an_openai_client_names_is_used_or_refused_never_replaced(
+    sim: LlmSim, daemon: StartDaemon
+) -> None:
+    sim.script(answer(text("ok")))
+    async with daemon(sim.url) as live:
+        client = openai.AsyncOpenAI(base_url=f"{live.url}/v1", api_key="none", max_retries=0)
+        hello: list = [{"role": "user", "content": "hi"}]
+        try:
+            named = await client.chat.completions.create(model="openai/gpt-test", messages=hello)
+            assert named.choices[0].message.content == "ok" and sim.chats[0].body["model"] == "gpt-test"
+            with pytest.raises(openai.NotFoundError, match="openai/gpt-test"):
+                await client.chat.completions.create(model="gpt-4o", messages=hello)
+            assert len(sim.chats) == 1
+        finally:
+            await client.close()
+
+
+async def test_an_openai_client_is_offered_no_tool_that_would_need_a_press(sim: LlmSim, daemon: StartDaemon) -> None:
+    sim.script(answer(text("ok")))
+    async with daemon(sim.url) as live:
+        status_code, _ = await live.post(
+            "/v1/chat/completions", {"model": "bowerbird", "messages": [{"role": "user", "content": "hi"}]}
+        )
+        assert status_code == 200
+        assert [tool["function"]["name"] for tool in sim.chats[0].body["tools"]] == ["calculate", "now"]
+
+
 async def test_the_tools_of_an_openai_client_are_handed_back_and_their_results_go_on(
     sim: LlmSim, daemon: StartDaemon
 ) -> None:
@@ -198,7 +225,14 @@ async def test_health_readiness_and_metrics(sim: LlmSim, daemon: StartDaemon) ->
                 assert got.status == 200 and expected in await got.text()
         async with live.http.get(live.url + "/metrics") as got:
             metrics = await got.text()
-        assert 'bowerbird_turns_total{reason="answered"} 1' in metrics and "bowerbird_live_turns 0" in metrics
+        for line in (
+            'bowerbird_turns_total{reason="answered"} 1',
+            "bowerbird_live_turns 0",
+            'bowerbird_inbound_total{channel="web",kind="message"} 1',
+            'bowerbird_shows_total{channel="web"} 1',
+            'bowerbird_tokens_total{provider="openai",direction="output"}',
+        ):
+            assert line in metrics
 
 
 async def test_without_any_model_commands_answer_and_say_how_to_get_one(sim: LlmSim, daemon: StartDaemon) -> None:

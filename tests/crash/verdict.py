@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from bot.brain.calls import UNKNOWN_OUTCOME
@@ -42,6 +43,7 @@ def one_answer(world: World, wreck: Wreck, card: str) -> None:
     """The answer stands there once and whole, in one message or, where it is too long, in several."""
     platform = world.platform
     assert platform.violations == []
+    assert all(answer_of(call.text) in WHOLE for call in platform.calls if call.action in ("send", "edit"))
     assert not any(LAST in platform.messages[id_].text for id_ in wreck.unknown)
     known = [message for message in platform.standing if message.id not in wreck.unknown]
     assert "".join("".join(message.text.split()) for message in known) == "".join(f"{WHOLE}{card}".split())
@@ -51,6 +53,11 @@ def one_answer(world: World, wreck: Wreck, card: str) -> None:
     looks = [call for call in platform.calls if call.message == known[-1].id]
     ended = [look.buttons == 0 and INTERRUPTED not in look.text for look in looks]
     assert ended.index(True) == len(ended) - 1, "changed after its end"
+
+
+def answer_of(text: str) -> str:
+    """What the model said in a message: what stands above cards, status and notes."""
+    return re.split(r"(?:^|\n\n)(?:\*|Interrupted)", text)[0]
 
 
 def rows_in_order(world: World, verb: str) -> None:

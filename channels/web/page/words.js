@@ -112,11 +112,11 @@ const WORDS = {
 const IDEAS = {
   en: [
     "Summarise this text in three sentences: ",
-    "Remind me tomorrow at 9 to water the plants",
+    "Note: water the plants tomorrow",
     "Write a Python script that renames photos by date",
     "Explain compound interest with an example",
   ],
-  zh: ["用三句话总结这段文字：", "明天上午 9 点提醒我浇花", "写一个按日期重命名照片的 Python 脚本", "举例解释什么是复利"],
+  zh: ["用三句话总结这段文字：", "记一下：明天给花浇水", "写一个按日期重命名照片的 Python 脚本", "举例解释什么是复利"],
 };
 
 export const language = (navigator.language || "en").toLowerCase().startsWith("zh") ? "zh" : "en";
