@@ -62,7 +62,7 @@ format: $(VENV)/.test
 	$(BIN)/ruff check --fix .
 
 test: $(VENV)/.test debian-packages $(NPM_TOOLS)/.done $(REFEREES)/.done lint
-	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist loadgroup -m "not prove" --cov --cov-report=term:skip-covered
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist loadfile -m "not prove" --cov --cov-report=term:skip-covered
 
 prove: $(VENV)/.test debian-packages $(NPM_TOOLS)/.done $(REFEREES)/.done
 	OMP_NUM_THREADS=1 $(BIN)/pytest -m "prove or not prove" --timeout 900

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -213,6 +215,26 @@ async def test_b241_a_second_daemon_on_the_same_folder_is_refused(sim: LlmSim, d
         with pytest.raises(AlreadyRunning, match="process"):
             async with daemon(sim.url):
                 pass
+
+
+async def test_b242_commands_beside_a_running_daemon_cost_it_no_row(sim: LlmSim, daemon: StartDaemon) -> None:
+    sim.script(answer(text("one")), answer(text("two")))
+    async with daemon(sim.url) as live:
+        await live.until_done(turn=await live.say("first"))
+        for command in (["trace", "web:main:c:"], ["doctor"], ["status"]):
+            program = await asyncio.create_subprocess_exec(
+                sys.executable, "-m", "bot", *command, "--config", str(live.config.file), stdout=asyncio.subprocess.PIPE
+            )
+            out, _ = await program.communicate()
+            assert out
+        _, done = await live.until_done(turn=await live.say("second", message_id="m2"))
+        assert done["stop"] == "answered"
+    reader = sqlite3.connect(live.config.data_dir / "bowerbird.db")
+    texts = [
+        row[0] for row in reader.execute("SELECT json_extract(body, '$.text') FROM transcript WHERE kind = 'user'")
+    ]
+    reader.close()
+    assert texts == ["first", "second"]
 
 
 async def test_health_readiness_and_metrics(sim: LlmSim, daemon: StartDaemon) -> None:

@@ -81,6 +81,21 @@ def test_b154_every_dangling_call_gets_one_result_in_the_order_of_the_calls(rows
                 assert [b.call_id for b in after.content if isinstance(b, ResultBlock)] == calls
 
 
+def test_b134_arguments_that_do_not_fit_are_left_out_with_their_turn_and_never_cut() -> None:
+    call = ToolCall("c", "write_file", {"content": "x" * 8000})
+    rows = numbered(
+        [
+            ("old", UserRow("write it", WHO, "1")),
+            ("old", StepRow(0, (CallBlock(call),), "a/b", "tool_use")),
+            ("old", ResultRow("c", "write_file", "done")),
+            ("new", UserRow("thanks", WHO, "2")),
+        ]
+    )
+    assert [m.content for m in history_messages(rows, 500)] == [(TextBlock("thanks"),)]
+    whole = history_messages(rows, 10_000)
+    assert [b.call.arguments for m in whole for b in m.content if isinstance(b, CallBlock)] == [call.arguments]
+
+
 def test_commands_and_their_answers_are_no_history() -> None:
     rows = numbered([("a", UserRow("/help", WHO, "1")), ("a", ReplyRow("…")), ("b", UserRow("hi", WHO, "2"))])
     (message,) = history_messages(rows, 1000)

@@ -67,6 +67,18 @@ async def test_b068_two_questions_get_two_answers_in_order(open_house: OpenHouse
         assert house.shown == ["Oslo: rain", "Lima: sun"]
 
 
+async def test_b067_a_queued_message_is_answered_after_the_turn_before_it_ended_well(open_house: OpenHouse) -> None:
+    gate = asyncio.Event()
+    tool = ToolCall("t", "now", {})
+    async with open_house([gate, *calls(tool)], says("First done."), says("X done."), when_busy="queue") as house:
+        await house.say("first", 1)
+        await asyncio.sleep(0.02)
+        await house.say("do X", 2)
+        gate.set()
+        await house.idle()
+        assert house.shown == ["First done.", "X done."]
+
+
 async def test_b087_a_press_is_handled_while_its_turn_waits_and_the_chat_goes_on(open_house: OpenHouse) -> None:
     async with open_house(calls(NOTE), says("Hi to you"), says("Noted.")) as house:
         await house.say("note: buy milk", 1)

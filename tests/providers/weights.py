@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from bot.net.http import Transport
@@ -28,4 +29,5 @@ def fetched(weights: Weights, folder: Path) -> Path:
         finally:
             await transport.aclose()
 
-    return asyncio.run(fetch())
+    with ThreadPoolExecutor(1) as apart:  # also where a loop runs already
+        return apart.submit(asyncio.run, fetch()).result()

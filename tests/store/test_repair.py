@@ -110,7 +110,9 @@ asyncio.run(main())
 
 
 @pytest.mark.parametrize("cut", [0, 1, 4097])
-async def test_kill_minus_nine_and_a_torn_log_lose_nothing_that_was_acknowledged(tmp_path: Path, cut: int) -> None:
+async def test_b245_kill_minus_nine_and_a_half_written_log_lose_nothing_that_was_acknowledged(
+    tmp_path: Path, cut: int
+) -> None:
     """``cut`` appends half-written frames behind the log's sound end, as a crash of the machine can."""
     with subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path)], stdout=subprocess.PIPE, text=True) as writer:
         assert writer.stdout is not None
