@@ -32,13 +32,6 @@ def _approval(found: tuple[str, str, str, str, int, str, str | None, str | None]
     return Approval(card, found[1], Address.parse(found[2]), found[3], bool(found[4]), found[5])
 
 
-def _grant(db: sqlite3.Connection, tool: str, scope: str, holder: str, by: str, at: float) -> None:
-    db.execute(
-        "INSERT OR REPLACE INTO permissions (tool, scope, holder, granted_by, at) VALUES (?, ?, ?, ?, ?)",
-        (tool, scope, holder, by, at),
-    )
-
-
 class ApprovalRows:
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -67,8 +60,8 @@ class ApprovalRows:
     ) -> tuple[Approval, bool] | None:
         """The approval as it now stands, and whether this call decided it. None when there is no such approval.
 
-        With ``chat`` and ``always`` the standing permission is written together with the decision; ``granted_by`` is
-        the identity that gives it.
+        With ``chat`` (for the address) and ``always`` (for the asker) the standing permission is written together with
+        the decision; ``granted_by`` is the identity that gives it.
         """
 
         def statement(db: sqlite3.Connection) -> tuple[Approval, bool] | None:
@@ -82,7 +75,10 @@ class ApprovalRows:
             approval = _approval(found)
             if won and decision in ("chat", "always"):
                 holder = str(approval.address) if decision == "chat" else approval.asker
-                _grant(db, approval.card.tool, decision, holder, granted_by, at)
+                db.execute(
+                    "INSERT OR REPLACE INTO permissions (tool, scope, holder, granted_by, at) VALUES (?, ?, ?, ?, ?)",
+                    (approval.card.tool, decision, holder, granted_by, at),
+                )
             return approval, bool(won)
 
         return await self._database.write(statement, durable=True)
@@ -101,10 +97,6 @@ class ApprovalRows:
                 for f in db.execute(f"SELECT {_COLUMNS} FROM approvals WHERE turn = ? ORDER BY rowid", (turn,))
             ]
         )
-
-    async def grant(self, tool: str, scope: str, holder: str, by: str, at: float) -> None:
-        """A standing permission: ``scope`` is ``chat`` (``holder`` an address) or ``always`` (``holder`` an identity)."""
-        await self._database.write(lambda db: _grant(db, tool, scope, holder, by, at), durable=True)
 
     async def permitted(self, tool: str, address: Address, identity: str) -> bool:
         return await self._database.read(

@@ -6,7 +6,7 @@ import asyncio
 import importlib
 import sys
 
-NAMES = ("page",)
+NAMES = ("page", "outbox")
 
 
 def main() -> int:

@@ -3,13 +3,11 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
+from tests.cli.programs import ROOT
 from tests.crash.world import Vendor
-
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="session")

@@ -30,20 +30,19 @@ class Shown:
 
 @dataclass
 class Page:
-    """``wrong`` collects what no page may ever be told: text that begins none of the ``answers``, numbers that do not
+    """``wrong`` collects what no page may ever be told: text that is not the answer's beginning, numbers that do not
     grow, an offset beyond what it has, something new after the end."""
 
     url: str
     session: aiohttp.ClientSession
-    answers: tuple[str, ...] = (WHOLE,)
     turns: dict[str, Shown] = field(default_factory=dict)
     cursor: int = 0
     visits: int = 0
     wrong: list[str] = field(default_factory=list)
 
-    async def say(self, id_: str = "u1", text: str = PROMPT) -> str:
-        """The turn that answers, once somebody has accepted the message."""
-        said = await self._posted("v1/messages", {"chat": CHAT, "text": text, "id": id_})
+    async def say(self, id_: str = "u1", text: str = PROMPT, chat: str = CHAT) -> str:
+        """The turn that answers, once somebody has accepted the message. Only ``CHAT`` is followed."""
+        said = await self._posted("v1/messages", {"chat": chat, "text": text, "id": id_})
         return str(said["turn"])
 
     async def press(self, verb: str = "once") -> str:
@@ -61,9 +60,9 @@ class Page:
         await eventually(lambda: turn in self.turns and self.turns[turn].stop)
         return self.turns[turn]
 
-    async def history(self) -> list[dict[str, Any]]:
+    async def history(self, chat: str = CHAT) -> list[dict[str, Any]]:
         """The frames with which a page that is opened now begins."""
-        async with self.session.get(f"{self.url}/v1/history?chat={CHAT}") as answer:
+        async with self.session.get(f"{self.url}/v1/history?chat={chat}") as answer:
             frames: list[dict[str, Any]] = (await answer.json())["frames"]
             return frames
 
@@ -112,7 +111,7 @@ class Page:
                     turn.notices = data["notices"]
                     turn.tools = {line["call_id"]: line for line in data["tools"]}
                     turn.cards = {card["id"]: card for card in data["cards"]}
-                if not any(whole.startswith(turn.text) for whole in self.answers):
+                if not WHOLE.startswith(turn.text):
                     self.wrong.append(f"it says {turn.text!r}")
             case "tool_call_start" | "tool_result":
                 turn.tools[data["call_id"]] = data
@@ -142,9 +141,9 @@ class Page:
 
 
 @asynccontextmanager
-async def open_page(port: int, *answers: str) -> AsyncIterator[Page]:
+async def open_page(port: int) -> AsyncIterator[Page]:
     async with aiohttp.ClientSession() as session, asyncio.TaskGroup() as group:
-        page = Page(f"http://127.0.0.1:{port}", session, answers or (WHOLE,))
+        page = Page(f"http://127.0.0.1:{port}", session)
         following = group.create_task(page.follow())
         yield page
         following.cancel()

@@ -46,16 +46,16 @@ def _spoken(pieces: Sequence[str]) -> list[Step]:
     return [step for piece in pieces for step in (text(piece), sleep(PIECE_SECONDS))]
 
 
-def script(*gates: str) -> list[Answer]:
+def script(*gates: str, pieces: Sequence[str] = PIECES) -> list[Answer]:
     """Answers by what the model has been told, so that a turn that is resumed anywhere meets the right one.
 
-    ``gates`` of ``GATES`` stop the model there until they are released.
+    ``gates`` of ``GATES`` stop the model there until they are released; ``pieces`` are its last answer.
     """
 
     def stop_at(name: str) -> list[Step]:
         return [gate(name)] if name in gates else []
 
-    half, note = len(PIECES) // 2, json.dumps({"text": NOTE})
+    half, note = len(pieces) // 2, json.dumps({"text": NOTE})
     return [
         answer(
             *stop_at("asked"),
@@ -72,11 +72,11 @@ def script(*gates: str) -> list[Answer]:
             when=When(turn=1, step=2),
         ),
         answer(
-            text(PIECES[0]),
+            text(pieces[0]),
             *stop_at("first"),
-            *_spoken(PIECES[1:half]),
+            *_spoken(pieces[1:half]),
             *stop_at("half"),
-            *_spoken(PIECES[half:]),
+            *_spoken(pieces[half:]),
             *stop_at("end"),
             when=When(turn=1, step=3),
         ),

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
 from bot.core.texts import say
 from tests.crash.death import Death
-from tests.crash.person import suffer
+from tests.crash.person import press, suffer
 from tests.crash.points import at
-from tests.crash.story import FIRST, script
-from tests.crash.verdict import holds
+from tests.crash.story import FIRST, PROMPT, SECOND, WHOLE, script
+from tests.crash.verdict import answer_of, holds
 from tests.crash.world import Vendor, open_world
 from tests.sim.llm import When, answer, text
 
@@ -69,3 +70,23 @@ async def test_a_message_that_kills_twice_is_set_aside_and_the_chat_goes_on(
         await world.platform.say("hello", "u2")
         await world.platform.until(lambda platform: platform.standing[-1].text == "At your service.")
         assert await vendor.violations() == []
+
+
+async def test_an_answer_that_is_written_anew_is_not_mixed_with_the_old_one(vendor: Vendor, tmp_path: Path) -> None:
+    """A model does not say the same thing twice; a third life must not join what the first two had stored."""
+    other = tuple(f"In other words, number {n}. " for n in range(8))
+    async with open_world(tmp_path, vendor, script()) as world, asyncio.TaskGroup() as group:
+        group.create_task(press(world))
+        life = world.start(at("commit:TranscriptRows.write_draft:7:after"))
+        await world.platform.say(PROMPT, "u1")
+        await life.dies()
+        await vendor.set(script(pieces=other))
+        await world.start(at("commit:TranscriptRows.write_draft:2:after")).dies()
+        assert len(world.rows("SELECT seq FROM drafts")) == 2
+        world.start()
+        await world.finished()
+        [message] = world.platform.standing
+        wholes = (WHOLE, f"{FIRST}\n\n{SECOND}\n\n{''.join(other)}".strip())
+        assert answer_of(message.text) == wholes[1]
+        shown = [answer_of(call.text) for call in world.platform.calls if call.action != "answer"]
+        assert all(any(whole.startswith(text) for whole in wholes) for text in shown)

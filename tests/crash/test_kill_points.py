@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
+import signal
+import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from bot.brain.prompt import CONTINUE
+from tests.cli.programs import ROOT
 from tests.crash.death import Death
 from tests.crash.person import press, suffer
 from tests.crash.points import ACTIONS, LONG_ACTIONS, Action, at, counted, deaths
 from tests.crash.story import PROMPT, script
 from tests.crash.verdict import holds
 from tests.crash.world import Vendor, open_world
+from tests.crash.wreck import Wreck
 
 EVERY = deaths(ACTIONS)
 SAMPLE = {
@@ -116,3 +121,17 @@ async def test_a_permission_for_the_chat_is_kept_with_the_decision_that_gives_it
     async with open_world(tmp_path, vendor, script()) as world:
         await holds(world, await suffer(world, DECIDED, verb="chat"), verb="chat")
         assert world.rows("SELECT tool, scope, granted_by FROM permissions") == [("note_write", "chat", "platform:7")]
+
+
+@pytest.mark.prove
+async def test_a_process_that_was_started_and_not_forked_dies_the_same(vendor: Vendor, tmp_path: Path) -> None:
+    async with open_world(tmp_path, vendor, script()) as world, asyncio.TaskGroup() as group:
+        group.create_task(press(world))
+        await world.platform.say(PROMPT, "u1")
+        orders = world.orders(DECIDED, "alone").written(tmp_path / "orders.json")
+        process = await asyncio.create_subprocess_exec(sys.executable, "-m", "tests.crash.victim", orders, cwd=ROOT)
+        assert await process.wait() == -signal.SIGKILL
+        wreck = Wreck()
+        wreck.look_at(world)
+        world.start()
+        await holds(world, wreck)

@@ -45,8 +45,8 @@ async def test_b253_a_stop_in_mid_answer_says_so_and_the_answer_goes_on_in_its_p
 ) -> None:
     port = a_free_port()
     async with (
-        open_world(tmp_path, vendor, script("half"), web_port=port, when_busy="queue") as world,
-        open_page(port, WHOLE, FORTY) as page,
+        open_world(tmp_path, vendor, script("half"), web_port=port) as world,
+        open_page(port) as page,
     ):
         async with running(world.config(), port) as program, asyncio.TaskGroup() as group:
             turn = await page.say()
@@ -55,7 +55,7 @@ async def test_b253_a_stop_in_mid_answer_says_so_and_the_answer_goes_on_in_its_p
             await eventually(lambda: len(page.turns[turn].text) > 200)
             stopped = group.create_task(program.stops(number))
             await eventually(lambda: STOPPING in program.said)
-            later = await page.say("u2", NEXT)
+            later = await page.say("u2", NEXT, "other")
         assert stopped.result() == 0
         assert clean(program)
         shown = page.turns[turn]
@@ -67,11 +67,12 @@ async def test_b253_a_stop_in_mid_answer_says_so_and_the_answer_goes_on_in_its_p
 
         await vendor.set([answer(text(FORTY), when=When(user=NEXT)), *script()])
         world.start()
-        assert (await page.over(later)).text == FORTY
         shown = await page.over(turn)
         assert (shown.text, shown.stop, shown.notices) == (WHOLE, "answered", [])
         assert page.wrong == []
         await world.finished()
+        token, done = await page.history("other")
+        assert (token["turn"], token["text"], done["stop"]) == (later, FORTY, "answered")
         assert world.rows("SELECT outcome FROM inbox WHERE kind = 'message'") == [("answered",), ("answered",)]
         assert len(world.notes()) == 1
         assert await vendor.violations() == []

@@ -142,20 +142,24 @@ class World:
     lives: list[Process] = field(default_factory=list)
 
     def start(self, death: Death | None = None) -> Process:
-        own = self.folder / f"life-{len(self.lives) + 1}"
+        orders = self.orders(death, f"life-{len(self.lives) + 1}")
+        process = _forks.Process(target=victim.run, args=(orders,), daemon=True)
+        process.start()
+        life = Process(process, Path(orders.folder))
+        self.lives.append(life)
+        return life
+
+    def orders(self, death: Death | None, name: str) -> Orders:
+        """What a victim called ``name`` is told."""
+        own = self.folder / name
         own.mkdir()
-        orders = Orders(
+        return Orders(
             config=str(self.config()),
             folder=str(own),
             death=str(death or ""),
             platform="" if self.on_web else self.platform.url,
             size=self.platform.size,
         )
-        process = _forks.Process(target=victim.run, args=(orders,), daemon=True)
-        process.start()
-        life = Process(process, own)
-        self.lives.append(life)
-        return life
 
     def config(self) -> Path:
         """The file, as it is now."""

@@ -113,13 +113,17 @@ async def test_only_the_first_decision_counts(store: Store) -> None:
 
 
 async def test_standing_permissions_hold_where_they_were_given(store: Store) -> None:
-    await store.approvals.grant("note_write", "chat", str(HERE), "web:owner", 1.0)
-    await store.approvals.grant("shell", "always", "web:owner", "web:owner", 1.0)
+    for tool, verb in (("note_write", "chat"), ("shell", "always"), ("web_post", "once")):
+        card = ApprovalCard(tool, "c1", tool, "write", "writes", "{}", 100.0)
+        await store.approvals.ask(Approval(card, "t", HERE, "web:owner", True, "f"))
+        await store.approvals.decide(tool, verb, "Ann", 1.0, "web:owner")
+    assert await store.approvals.decide("web_post", "always", "Ann", 2.0, "web:owner")
     elsewhere = replace(HERE, chat="other")
     assert await store.approvals.permitted("note_write", HERE, "web:someone")
     assert not await store.approvals.permitted("note_write", elsewhere, "web:owner")
     assert await store.approvals.permitted("shell", elsewhere, "web:owner")
     assert not await store.approvals.permitted("shell", elsewhere, "web:someone")
+    assert not await store.approvals.permitted("web_post", HERE, "web:owner")
 
 
 async def test_a_started_call_is_known_as_started(store: Store) -> None:
