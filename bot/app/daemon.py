@@ -117,13 +117,13 @@ class Daemon:
                     return receipt
 
                 await self._open_ports(servers, lock)
+                resumed = await inbox.resume()
+                if resumed:
+                    log.info("%d unfinished turns go on", resumed)
                 for channel in self._channels.values():
                     edges.create_task(keep_running(channel, receive, self._clock))
                 for work in (self._chain.watch(), self._metrics.watch_loop(), self._prepare_model()):
                     edges.create_task(work)
-                resumed = await inbox.resume()
-                if resumed:
-                    log.info("%d unfinished turns go on", resumed)
                 ready()
                 try:
                     await asyncio.get_running_loop().create_future()
@@ -292,5 +292,5 @@ class Daemon:
     async def _drained(self) -> None:
         """Give running turns a moment to finish; what is left then is interrupted and goes on at the next start."""
         deadline = self._clock.monotonic() + DRAIN_SECONDS
-        while self._lanes is not None and self._lanes.live_turns and self._clock.monotonic() < deadline:
+        while self._lanes is not None and self._lanes.busy_turns and self._clock.monotonic() < deadline:
             await self._clock.sleep(0.05)

@@ -17,6 +17,7 @@ class DraftWriter:
         self.text = draft.text
         self._rows, self._turn, self._step, self._show = rows, turn, draft.step, show
         self._pieces = draft.pieces
+        self._continues = bool(draft.text)
         self._waiting: list[str] = []
         self._high = ""
         self._wake = asyncio.Event()
@@ -25,6 +26,9 @@ class DraftWriter:
     def add(self, piece: str) -> None:
         """Never waits. Halves of a surrogate pair that a vendor split are joined first."""
         piece = self._high + piece
+        if self._continues and self.text[-1:].isspace():  # the model was shown the text without its last blanks
+            piece = piece.lstrip()
+        self._continues = self._continues and not piece
         self._high = piece[-1:] if "\ud800" <= piece[-1:] <= "\udbff" else ""
         piece = piece[: len(piece) - len(self._high)]
         if piece:

@@ -25,6 +25,7 @@ _CHATTY: Final = (
     "httpcore",
     "httpcore2",
     "aiohttp.access",
+    "aiosqlite",
     "asyncio",
     "markdown_it",
     "websockets",

@@ -113,6 +113,11 @@ class Lanes:
         return sum(len(lane.live) for lane in self._lanes.values())
 
     @property
+    def busy_turns(self) -> int:
+        """Those that may still finish by themselves: not the ones that wait for a person."""
+        return sum(live.seat.on_the_floor for lane in self._lanes.values() for live in lane.live.values())
+
+    @property
     def live_lanes(self) -> int:
         return len(self._lanes)
 

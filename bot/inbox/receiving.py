@@ -43,6 +43,7 @@ class Inbox:
     ) -> None:
         self._gate, self._rows, self._lanes, self._approvals = gate, rows, lanes, approvals
         self._answer, self._clock, self._language = answer, clock, language
+        self._acting: set[int] = set()
         self._closed = False
 
     async def receive(self, inbound: Inbound) -> Receipt:
@@ -59,7 +60,10 @@ class Inbox:
         return await self._once(inbound, self._noted)
 
     async def resume(self) -> int:
-        """After a start: return unfinished rows to their lanes, in order. Return how many turns go on."""
+        """Before the channels start: return unfinished rows to their lanes, in order. Return how many turns go on.
+
+        A press that was recorded and not applied is applied; its presser sees the card, the platform's deadline is over.
+        """
         seen: set[str] = set()
         for row in await self._rows.unfinished():
             match row.inbound:
@@ -106,21 +110,25 @@ class Inbox:
     async def _once(self, inbound: Inbound, act: Callable[[Inbound], Awaitable[str]]) -> Receipt:
         """Record, act, finish; a repeated delivery of something dealt with does nothing."""
         recorded = await self._rows.record(inbound, "", self._clock.now())
-        if not recorded.finished:
-            outcome = await act(inbound)
-            await self._rows.finish(recorded.row.id, outcome, self._clock.now())
+        if not recorded.finished and recorded.row.id not in self._acting:
+            self._acting.add(recorded.row.id)
+            try:
+                outcome = await act(inbound)
+                await self._rows.finish(recorded.row.id, outcome, self._clock.now())
+            finally:
+                self._acting.discard(recorded.row.id)
         return Receipt(duplicate=recorded.duplicate)
 
     async def _press(self, press: ButtonPress) -> Receipt:
-        async def act(_: Inbound) -> str:
-            notice = await self._decide(press)
-            try:
-                await self._answer(press, notice)
-            except ChannelError as error:
-                log.warning("the answer to a press did not arrive: %s", error)
-            return "decided"
+        return await self._once(press, lambda _: self._decided(press))
 
-        return await self._once(press, act)
+    async def _decided(self, press: ButtonPress) -> str:
+        notice = await self._decide(press)
+        try:
+            await self._answer(press, notice)
+        except ChannelError as error:
+            log.warning("the answer to a press did not arrive: %s", error)
+        return "decided"
 
     async def _decide(self, press: ButtonPress) -> str:
         language = language_of("", press.sender.language or self._language)

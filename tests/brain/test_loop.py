@@ -210,6 +210,12 @@ async def test_sealed_text_stays_and_is_continued(make_house: MakeHouse) -> None
     assert tail[0].content == (TextBlock("First part. Sec"),) and "cut off" in tail[1].content[0].text  # type: ignore[union-attr]
 
 
+async def test_a_continuation_does_not_double_the_blank_at_the_break(make_house: MakeHouse) -> None:
+    house = make_house([ModelText("Hello "), StreamCut("cut")], says(" ", " world"))
+    await house.answer(await house.turn(can_edit=False))
+    assert house.view.text == "Hello world"
+
+
 async def test_text_that_cannot_be_edited_is_continued(make_house: MakeHouse) -> None:
     house = make_house([ModelText("Hello wor"), StreamCut("cut")], says("ld"))
     await house.answer(await house.turn(can_edit=False))

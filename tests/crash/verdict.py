@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from bot.brain.calls import UNKNOWN_OUTCOME
 from bot.brain.history import paired, turn_messages
@@ -61,9 +60,7 @@ def answer_of(text: str) -> str:
 
 
 def rows_in_order(world: World, verb: str) -> None:
-    def rows(sql: str) -> list[tuple[Any, ...]]:
-        return world.rows(sql)
-
+    rows = world.rows
     assert rows("PRAGMA integrity_check") == [("ok",)]
     assert rows("SELECT platform_id, outcome FROM inbox WHERE kind = 'message'") == [("u1", "answered")]
     presses, decided = rows("SELECT count(*), count(finished_at) FROM inbox WHERE kind = 'press'")[0]
