@@ -71,7 +71,7 @@ bench: $(VENV)/.test
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.bench
 
 screenshot: $(VENV)/.test debian-packages
-	$(BIN)/python -m tests.channels.web.shot docs/page.png
+	$(BIN)/python -m tests.channels.web.shot docs page
 
 clean:
 	rm -rf $(VENV) $(NPM_TOOLS) $(REFEREES) .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage build dist

@@ -117,7 +117,7 @@ class Daemon:
                     return receipt
 
                 await self._open_ports(servers, lock)
-                resumed = await inbox.resume()
+                resumed = await inbox.resume(self._channels)
                 if resumed:
                     log.info("%d unfinished turns go on", resumed)
                 for channel in self._channels.values():
@@ -243,7 +243,8 @@ class Daemon:
         limits = self._limits(channel, message.address)
         self._began[row.turn] = self._clock.monotonic()
         self._metrics.turn_started()
-        return Turn(row.turn, message, language_of(message.text, self._config.language), limits.can_edit)
+        language = language_of(message.text, self._config.language, message.sender.language)
+        return Turn(row.turn, message, language, limits.can_edit)
 
     def _ended(self, turn: Turn, reason: StopReason) -> None:
         began = self._began.pop(turn.id, self._clock.monotonic())

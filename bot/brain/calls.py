@@ -134,7 +134,9 @@ class CallRunner:
             emit(ApprovalAsked(approval.card))
             async with floor.parked():
                 approval = await self._approvals.wait(approval)
-        emit(ApprovalDecided(approval.card))
+                emit(ApprovalDecided(approval.card))
+        else:
+            emit(ApprovalDecided(approval.card))
         if approval.card.decision in GRANTED:
             return self._clock.monotonic() - asked
         if approval.card.decision == "deny":

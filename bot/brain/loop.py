@@ -79,12 +79,9 @@ class Brain:
         """Answer the turn, from wherever its rows say it stands, and write its end. Raises ``StoreError`` only."""
         rows = await self._store.transcript.turn_rows(turn.id)
         progress = progress_of(rows)
-        cards = await self._cards(turn)
         if progress.end is not None:
-            emit(Resumed(progress.text, progress.tools, cards))
-            emit(TurnEnded(progress.end.reason, progress.end.text, self._handed_back(turn, rows)))
-            return progress.end.reason
-        draft = await self._resume(turn, progress, cards, emit)
+            return await self._show_again(turn, progress, progress.end, emit)
+        draft = await self._resume(turn, progress, await self._cards(turn), emit)
         ending = await self._until_ended(turn, emit, floor, draft)
         return await self.end(turn, ending, emit)
 
@@ -105,9 +102,10 @@ class Brain:
 
     async def break_off(self, turn: Turn, reason: StopReason, emit: Emit, reference: str = "") -> StopReason:
         """End a turn that was cancelled or broke: keep the partial text, close open calls, say why."""
+        await self._store.database.settled()  # what it was writing when it was cancelled
         progress = progress_of(await self._store.transcript.turn_rows(turn.id))
         if progress.end is not None:
-            return progress.end.reason
+            return await self._show_again(turn, progress, progress.end, emit)
         draft = await self._store.transcript.draft(turn.id)
         if draft is not None:
             await self._keep(turn, draft)
@@ -125,6 +123,11 @@ class Brain:
         progress = progress_of(await self._store.transcript.turn_rows(turn.id))
         emit(Resumed(progress.text, progress.tools, await self._cards(turn)))
         return await self.end(turn, Ending(reason, reference=reference), emit)
+
+    async def _show_again(self, turn: Turn, progress: Progress, end: EndRow, emit: Emit) -> StopReason:
+        emit(Resumed(progress.text, progress.tools, await self._cards(turn)))
+        emit(TurnEnded(end.reason, end.text, self._split(turn, progress.open_calls)[1]))
+        return end.reason
 
     async def _cards(self, turn: Turn) -> tuple[ApprovalCard, ...]:
         return tuple(approval.card for approval in await self._store.approvals.of_turn(turn.id))
@@ -191,7 +194,7 @@ class Brain:
             return Ending(StopReason.NO_MODEL)
         history = await self._store.transcript.history(turn.address, rows[0].id, HISTORY_ROWS)
         persona, moment = self._persona(), moment_block(rows[0].at, self._bench.zone)
-        last_answer = progress.calls_made >= self._limits.tool_calls
+        calls_left = max(0, self._limits.tool_calls - progress.calls_made)
 
         def build(model: ModelRef, unfinished: str) -> ModelRequest:
             return request_for(
@@ -203,7 +206,7 @@ class Brain:
                 tools=self._specs(turn),
                 moment=moment,
                 unfinished=unfinished,
-                no_more_tools=last_answer,
+                no_more_tools=calls_left == 0,
             )
 
         try:
@@ -221,8 +224,8 @@ class Brain:
                 await self._store.transcript.append(turn.address, turn.id, self._clock.now(), failed.partial)
             return self._unavailable(turn, failed)
         step = _with_unique_ids(step, rows)
-        if last_answer:
-            step = replace(step, content=tuple(block for block in step.content if not isinstance(block, CallBlock)))
+        beyond = [block for block in step.content if isinstance(block, CallBlock)][calls_left:]
+        step = replace(step, content=tuple(block for block in step.content if block not in beyond))
         await self._store.transcript.append(turn.address, turn.id, self._clock.now(), step)
         return None
 
@@ -258,7 +261,9 @@ class Brain:
         ours = [tool.spec for tool in self._bench.tools.values()]
         if caller is None:
             return tuple(ours)
-        return (*(spec for spec in ours if self._policy.verdict(spec)[0] == "allow"), *caller.tools)
+        theirs = {tool.name for tool in caller.tools}
+        free = (spec for spec in ours if spec.name not in theirs and self._policy.verdict(spec)[0] == "allow")
+        return (*free, *caller.tools)
 
     def _split(self, turn: Turn, calls: Sequence[ToolCall]) -> tuple[list[ToolCall], tuple[ToolCall, ...]]:
         """Our calls, and those of the API client's own tools (which end the turn and are handed back)."""
@@ -266,9 +271,6 @@ class Brain:
         names = {tool.name for tool in caller.tools} if caller else set()
         foreign = tuple(call for call in calls if call.name in names and not call.invalid)
         return [call for call in calls if call not in foreign], foreign
-
-    def _handed_back(self, turn: Turn, rows: Sequence[Row]) -> tuple[ToolCall, ...]:
-        return self._split(turn, progress_of(rows).open_calls)[1]
 
     def _limit_of(self, reason: StopReason) -> str:
         match reason:

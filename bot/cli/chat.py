@@ -91,7 +91,7 @@ async def _chat(data_dir: Path, chat: str, start: StartHouse, message: str | Non
 
     clock = SystemClock()
     async with ControlClient(data_dir) as client, house(client, announced):
-        line = ChatLine(client, chat, clock, patience=PATIENCE)
+        line = ChatLine(client, chat, clock, patience=PATIENCE, language=language_of(os.environ))
         if message is not None:
             from bot.cli.chat_plain import PlainChat
 

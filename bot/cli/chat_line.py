@@ -31,11 +31,14 @@ class ChatRefused(BowerbirdError):
 
 
 class ChatLine:
-    """``patience``: seconds for which the first connection is tried while nothing listens (a daemon may be starting)."""
+    """``patience``: seconds for which the first connection is tried while nothing listens (a daemon may be starting).
+    ``language`` is the person's, such as ``zh``; it counts where their text says nothing of it."""
 
-    def __init__(self, client: ControlClient, chat: str, clock: Clock, *, patience: float = 0.0) -> None:
+    def __init__(
+        self, client: ControlClient, chat: str, clock: Clock, *, patience: float = 0.0, language: str = ""
+    ) -> None:
         self._client, self._chat, self._clock = client, chat, clock
-        self._patience = patience
+        self._patience, self._language = patience, language
         self._unacknowledged: dict[str, Frame] = {}
         self._look = False
         self._wake = asyncio.Event()
@@ -49,7 +52,7 @@ class ChatLine:
 
     def say(self, text: str) -> str:
         """Send a message (now or once there is a connection) and return its id. Raises ``TooLong``."""
-        frame = {"type": "message", "text": storable(text)}
+        frame = {"type": "message", "text": storable(text)} | ({"language": self._language} if self._language else {})
         if len(json.dumps(frame, ensure_ascii=False).encode()) > FRAME_BYTES:
             raise TooLong("This message is too long to be sent. Please send it in pieces.")
         return self._send(frame)

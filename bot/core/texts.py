@@ -205,8 +205,14 @@ def say(key: str, language: str = "en", **values: object) -> str:
     return entry["zh" if language.lower().startswith("zh") else "en"].format(**values)
 
 
-def language_of(text: str, wanted: str = "auto") -> str:
-    """The language for the bot's own sentences: ``wanted`` unless that is ``auto``, else by the script of ``text``."""
+def language_of(text: str, wanted: str = "auto", person: str = "") -> str:
+    """The language for the bot's own sentences: ``wanted`` unless that is ``auto``, else by the script of ``text``.
+
+    A command or a number says nothing of it: there the language that the platform tells of the ``person`` counts.
+    """
     if wanted != "auto":
         return wanted
-    return "zh" if any("\u4e00" <= char <= "\u9fff" for char in text) else "en"
+    if any("\u4e00" <= char <= "\u9fff" for char in text):
+        return "zh"
+    silent = text.lstrip().startswith("/") or not any(char.isalpha() for char in text)
+    return (person if silent else "") or "en"

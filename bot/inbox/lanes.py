@@ -11,6 +11,7 @@ from typing import Final, Literal, Protocol
 
 from bot.brain.turn import Floor, Turn
 from bot.core.address import Address
+from bot.core.errors import StoreError
 from bot.core.inbound import UserMessage
 from bot.core.ports import Clock
 from bot.core.transcript import UserRow
@@ -26,7 +27,8 @@ COLLECT_SECONDS: Final = 0.5
 
 class RunTurn(Protocol):
     """Answer one message to its end, whatever happens. Only cancellation leaves it; ``stopping`` tells a person's stop
-    (the turn ends) from the end of the process (the turn goes on after the next start)."""
+    (the turn ends) from the end of the process (the turn goes on after the next start). Set before the run, it says that
+    the turn was stopped while it waited; the run sets it when there is nothing left to stop."""
 
     async def __call__(self, row: InboxRow, turn: Turn, floor: Floor, stopping: asyncio.Event) -> None: ...
 
@@ -73,10 +75,14 @@ class _Live:
     task: asyncio.Task[None]
     seat: _Seat
     stopping: asyncio.Event
+    begun: bool = False
 
     def stop(self) -> None:
-        self.stopping.set()
-        self.task.cancel()
+        """Once. A turn that has not begun is not cancelled: it begins, and ends where a person can see it."""
+        if not self.stopping.is_set():
+            self.stopping.set()
+            if self.begun:
+                self.task.cancel()
 
 
 @dataclass(slots=True)
@@ -129,14 +135,14 @@ class Lanes:
         lane = self._lanes.setdefault(message.address, _Lane())
         if row.turn in lane.live or any(row.turn == waiting.turn for waiting in lane.waiting):
             return  # it arrived while the unfinished were looked up after a start
-        command = command_of(message.text)
+        command = command_of(message.text) if message.caller is None else None
         if command is not None and (command.name in AT_ONCE or not command.known):
             self._start(lane, row, message, _Seat(lane.floor, self._admission, "", has_floor=False), beside=True)
             return
         lane.waiting.append(row)
         if self._when_busy == "interrupt":
             for live in lane.live.values():
-                if live.seat.on_the_floor and live.turn.sender == message.sender:
+                if live.seat.on_the_floor and live.turn.sender.identity == message.sender.identity:
                     live.stop()
         if not lane.serving:
             lane.serving = True
@@ -205,6 +211,7 @@ class Lanes:
         try:
             if not beside:
                 await seat.take()
+            lane.live[turn.id].begun = True
             await self._run(row, turn, Floor(steer, seat.parked), stopping)
         finally:
             seat.give()
@@ -229,7 +236,11 @@ class Lanes:
                 break
             row = lane.waiting.popleft()
             said = UserRow(message.text, message.sender, message.id, message.quote, steered=True)
-            joined += bool(await self._transcript.steer(row.id, turn.address, turn.id, self._clock.now(), said))
+            try:
+                joined += bool(await self._transcript.steer(row.id, turn.address, turn.id, self._clock.now(), said))
+            except StoreError:
+                lane.waiting.appendleft(row)
+                raise
         return joined
 
     def _leave(self, address: Address, lane: _Lane) -> None:

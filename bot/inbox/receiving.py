@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import secrets
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Container
 from dataclasses import replace
 from typing import Final
 
@@ -59,14 +59,20 @@ class Inbox:
                 return await self._once(inbound, self._deleted)
         return await self._once(inbound, self._noted)
 
-    async def resume(self) -> int:
+    async def resume(self, channels: Container[str] | None = None) -> int:
         """Before the channels start: return unfinished rows to their lanes, in order. Return how many turns go on.
 
         A press that was recorded and not applied is applied; its presser sees the card, the platform's deadline is over.
+        Rows of channels that are not among ``channels`` wait for a start with them. Who may no longer talk, or never
+        might, is not answered.
         """
         seen: set[str] = set()
         for row in await self._rows.unfinished():
+            if channels is not None and row.inbound.address.channel not in channels:
+                continue
             match row.inbound:
+                case UserMessage() as message if not row.turn or self._gate.verdict(message).kind != "welcome":
+                    await self._rows.finish(row.id, "set aside", self._clock.now())
                 case UserMessage():
                     if row.turn not in seen:  # later rows of the same turn were steered into it
                         seen.add(row.turn)
@@ -85,7 +91,7 @@ class Inbox:
 
     async def _message(self, message: UserMessage) -> Receipt:
         message = replace(message, text=storable(message.text))
-        language = language_of(message.text, self._language)
+        language = language_of(message.text, self._language, message.sender.language)
         verdict = self._gate.verdict(message)
         if verdict.kind != "welcome":
             await self._set_aside(message, verdict.reason)
@@ -97,8 +103,8 @@ class Inbox:
             await self._set_aside(message, "empty")
             return Receipt(refused=say("refused_empty", language))
         recorded = await self._rows.record(message, secrets.token_hex(6), self._clock.now())
-        if not recorded.duplicate and not self._closed:
-            self._lanes.submit(recorded.row)
+        if recorded.row.turn and not recorded.finished and not self._closed:
+            self._lanes.submit(recorded.row)  # a delivery that broke off may have stored it and got no further
         return Receipt(recorded.row.turn, recorded.duplicate)
 
     async def _set_aside(self, message: UserMessage, reason: str) -> None:

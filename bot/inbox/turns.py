@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Final
 
 from bot.brain.loop import Brain, opening_rows
@@ -47,7 +48,7 @@ class TurnRunner:
         self._store, self._clock, self._ended, self._trouble = store, clock, ended, trouble
 
     async def __call__(self, row: InboxRow, turn: Turn, floor: Floor, stopping: asyncio.Event) -> None:
-        """A store that cannot be written only delays the turn: it is tried again until it works or the person stops it.
+        """A store that cannot be written only delays the turn: it is tried again until it works.
 
         A defect outside the answer itself is met once more from the transcript; then the row says so.
         """
@@ -55,10 +56,13 @@ class TurnRunner:
         wait, defects = 0.0, 0
         while True:
             try:
-                await self._once(row, turn, floor, stopping)
                 if wait:
-                    self._trouble("")
-                return
+                    await self._store.inbox.take_back_attempt(turn.id)
+                if defects > 1:
+                    await self._store.inbox.finish_turn(turn.id, "broken", self._clock.now())
+                    return self._ended(turn, StopReason.INTERNAL_ERROR)
+                await self._once(row, turn, floor, stopping)
+                return self._trouble("")
             except StoreError as error:
                 wait = next(waits, STORE_WAITS[-1])
                 log.error("turn %s waits %g s for the store: %s", turn.id, wait, error)
@@ -66,19 +70,16 @@ class TurnRunner:
             except Exception:
                 defects += 1
                 log.exception("turn %s could not be shown", turn.id)
-                if defects > 1:
-                    await self._store.inbox.finish_turn(turn.id, "broken", self._clock.now())
-                    return
-            await self._clock.sleep(wait or STORE_WAITS[0])
+            with _stoppable(stopping):
+                await self._clock.sleep(wait or STORE_WAITS[0])
 
     async def _once(self, row: InboxRow, turn: Turn, floor: Floor, stopping: asyncio.Event) -> None:
         publisher = self._publisher(turn)
-        answered = asyncio.Event()
         try:
             async with asyncio.TaskGroup() as group:
-                showing = group.create_task(self._shown(publisher, answered, stopping, asyncio.current_task()))
+                showing = group.create_task(self._shown(publisher, stopping, asyncio.current_task()))
                 reason = await self._reason(row, turn, floor, stopping, publisher.emit)
-                answered.set()
+                stopping.set()
         except BaseExceptionGroup as failures:
             raise first_failure(failures) from None
         except asyncio.CancelledError:
@@ -88,15 +89,11 @@ class TurnRunner:
         self._ended(turn, reason)
 
     async def _shown(
-        self,
-        publisher: Publisher,
-        answered: asyncio.Event,
-        stopping: asyncio.Event,
-        answering: asyncio.Task[None] | None,
+        self, publisher: Publisher, stopping: asyncio.Event, answering: asyncio.Task[None] | None
     ) -> Outcome:
         """Show the turn. Where the chat is closed nobody will see the rest, so nobody pays for it."""
         outcome = await publisher.run()
-        if not outcome.delivered and not answered.is_set() and answering is not None:
+        if not outcome.delivered and not stopping.is_set() and answering is not None:
             stopping.set()
             answering.cancel()
         return outcome
@@ -104,24 +101,23 @@ class TurnRunner:
     async def _reason(self, row: InboxRow, turn: Turn, floor: Floor, stopping: asyncio.Event, emit: Emit) -> StopReason:
         """Answer; turn a person's stop or a defect into a proper end. The end of the process passes through."""
         try:
-            return await self._answer(row, turn, floor, emit)
-        except asyncio.CancelledError:
-            task = asyncio.current_task()
-            if not stopping.is_set() or task is None:
-                raise
-            task.uncancel()
-            return await self._brain.break_off(turn, StopReason.STOPPED, emit)
+            with _stoppable(stopping):
+                if not stopping.is_set():
+                    return await self._answer(row, turn, floor, emit)
         except StoreError:
             raise
         except Exception:
             reference = secrets.token_hex(3)
             log.exception("turn %s broke, reference %s", turn.id, reference)
             return await self._brain.break_off(turn, StopReason.INTERNAL_ERROR, emit, reference)
+        await self._begin(row, turn)
+        return await self._brain.break_off(turn, StopReason.STOPPED, emit)
+
+    async def _begin(self, row: InboxRow, turn: Turn) -> int:
+        return await self._store.transcript.begin(row.id, turn.address, turn.id, self._clock.now(), *opening_rows(turn))
 
     async def _answer(self, row: InboxRow, turn: Turn, floor: Floor, emit: Emit) -> StopReason:
-        starts = await self._store.transcript.begin(
-            row.id, turn.address, turn.id, self._clock.now(), *opening_rows(turn)
-        )
+        starts = await self._begin(row, turn)
         if starts > CRASHES_ALLOWED:
             log.error("turn %s: %d starts did not end, so it is set aside", turn.id, starts - 1)
             return await self._brain.break_off(turn, StopReason.PARKED, emit)
@@ -148,3 +144,17 @@ class TurnRunner:
                 await publisher.close(say("end_interrupted", turn.language))
         except (TimeoutError, StoreError) as error:
             log.warning("turn %s could not be marked as interrupted: %s", turn.id, type(error).__name__)
+        except Exception:
+            log.exception("turn %s could not be marked as interrupted", turn.id)
+
+
+@contextmanager
+def _stoppable(stopping: asyncio.Event) -> Iterator[None]:
+    """A person's stop, which comes once, only leaves the block; the end of the process passes through."""
+    task, stopped_before = asyncio.current_task(), stopping.is_set()
+    try:
+        yield
+    except asyncio.CancelledError:
+        if task is None or stopped_before or not stopping.is_set():
+            raise
+        task.uncancel()

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from dataclasses import dataclass
 from typing import Final
 
 from bot.core.address import Address
-from bot.core.errors import ChannelError, ChannelUnreachable
+from bot.core.errors import ChannelError, ChannelUnreachable, StoreError
 from bot.core.ports import Channel
 from bot.core.view import Ref
 from bot.outbox.ledger import Ledger
 from bot.outbox.parts import Wanted
+
+log = logging.getLogger(__name__)
 
 RECORD_SECONDS: Final = 2.0
 """How long a cancelled turn may take to remember what the platform has just accepted."""
@@ -140,6 +143,9 @@ class Screen:
         try:
             await self._ledger.record(self._turn, index, ref, digest)
         except asyncio.CancelledError:
-            async with asyncio.timeout(RECORD_SECONDS):
-                await self._ledger.record(self._turn, index, ref, digest)
+            try:
+                async with asyncio.timeout(RECORD_SECONDS):
+                    await self._ledger.record(self._turn, index, ref, digest)
+            except (TimeoutError, StoreError) as error:
+                log.warning("turn %s: part %d is not remembered: %s", self._turn, index, type(error).__name__)
             raise

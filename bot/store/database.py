@@ -188,6 +188,12 @@ class Database:
             raise job.error
         return cast(T, job.value)
 
+    async def settled(self) -> None:
+        """Once every write asked for before has been committed or has failed, also those of cancelled callers."""
+        if self._closed:
+            raise StoreError("The store is closed: Bowerbird is stopping.")
+        await self._writer.run(lambda db: None)
+
     async def read(self, statement: Statement[T]) -> T:
         """Return ``statement``'s value from a consistent snapshot; keep it short, long readers stop checkpoints."""
         if self._closed:

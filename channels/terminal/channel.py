@@ -8,6 +8,7 @@ import json
 import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from starlette.websockets import WebSocket
@@ -177,6 +178,8 @@ class TerminalChannel:
         now = self._kit.clock.now()
         match frame.get("type"):
             case "message":
+                if "language" in frame:
+                    sender = replace(sender, language=_short(frame, "language"))
                 return UserMessage(id, address, sender, _string(frame, "text"), now)
             case "press":
                 return ButtonPress(id, address, sender, _short(frame, "payload"), now, token=attachment.id)

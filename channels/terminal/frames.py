@@ -1,7 +1,7 @@
 """What goes over a terminal's connection, as JSON objects; ``type`` says which.
 
-From the terminal: ``message {id, text}``, ``press {id, payload}``, ``stop {id}`` and ``look`` (send the history again). Ids
-are the terminal's own and make each of them safe to send again after a broken connection.
+From the terminal: ``message {id, text, language?}``, ``press {id, payload}``, ``stop {id}`` and ``look`` (send the
+history again). Ids are the terminal's own and make each of them safe to send again after a broken connection.
 
 To the terminal: ``hello {chat, address, language}`` and ``history {entries}`` after attaching; then ``part`` (one
 platform message of an answer, always whole), ``removed {turn, index}``, ``receipt {id, turn, duplicate, refused}``,

@@ -12,7 +12,10 @@ import openai
 import pytest
 
 from bot.app.control_client import ControlClient
+from bot.core.address import Address, Sender
 from bot.core.errors import AlreadyRunning
+from bot.core.inbound import UserMessage
+from bot.store.store import Store
 from tests.app.conftest import StartDaemon
 from tests.sim.llm import LlmSim, When, answer, call, gate, sleep, status, stop, text, usage
 
@@ -273,3 +276,18 @@ async def test_a_restart_shows_the_whole_conversation_again(sim: LlmSim, daemon:
     async with daemon(sim.url) as live:
         await live.until_done(turn=await live.say("what did I say?", message_id="m2"))
         assert [m["content"] for m in sim.chats[1].body["messages"][1:3]] == ["one", "The first answer."]
+
+
+async def test_unfinished_messages_of_a_channel_that_is_off_wait_and_stop_nobody(
+    sim: LlmSim, daemon: StartDaemon, tmp_path: Path
+) -> None:
+    sim.script(answer(text("Here.")))
+    (tmp_path / "data").mkdir()
+    async with Store.open(tmp_path / "data") as store:
+        gone = UserMessage("1", Address("gone", "main", "1"), Sender("gone", "7"), "hi", 1.0)
+        await store.inbox.record(gone, "t1", 1.0)
+    async with daemon(sim.url) as live:
+        shown, _ = await live.until_done(turn=await live.say("hi"))
+        assert shown == "Here."
+    async with Store.open(tmp_path / "data") as store:
+        assert [row.turn for row in await store.inbox.unfinished()] == ["t1"]

@@ -113,6 +113,18 @@ async def test_what_cannot_be_stored_is_left_out_before_it_is_sent(tmp_path: Pat
     assert [inbound.text for inbound in home.inbound if isinstance(inbound, UserMessage)] == ["a?bc"]
 
 
+async def test_the_language_of_the_terminal_comes_with_each_message(tmp_path: Path) -> None:
+    home = House(tmp_path)
+    async with home.open(), ControlClient(tmp_path) as client, asyncio.TaskGroup() as group:
+        line = ChatLine(client, "main", CLOCK, language="zh")
+        running = group.create_task(line.run(Ear()))
+        line.say("/help")
+        async with asyncio.timeout(10):
+            await line.emptied()
+        running.cancel()
+    assert [inbound.sender.language for inbound in home.inbound if isinstance(inbound, UserMessage)] == ["zh"]
+
+
 async def said(data_dir: Path, text: str) -> int:
     async with ControlClient(data_dir) as client:
         return await PlainChat(ChatLine(client, "main", CLOCK), CLOCK, "en").run(text)

@@ -37,6 +37,12 @@ def test_every_stop_reason_and_effect_has_its_sentence() -> None:
 
 def test_the_language_follows_the_text_unless_it_is_set() -> None:
     assert (language_of("你好"), language_of("hello"), language_of("你好", "en")) == ("zh", "en", "en")
+
+
+@pytest.mark.parametrize(("text", "language"), [("/help", "zh-CN"), ("3+4", "zh-CN"), ("", "zh-CN"), ("hello", "en")])
+def test_where_the_text_says_nothing_the_language_of_the_person_counts(text: str, language: str) -> None:
+    assert language_of(text, "auto", "zh-CN") == language
+    assert (language_of(text, "en", "zh-CN"), language_of(text)) == ("en", "en")
     assert say("end_stopped", "zh-CN") == "已停止。"
 
 

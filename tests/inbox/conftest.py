@@ -18,6 +18,7 @@ from bot.brain.turn import Turn
 from bot.core.address import Address, Sender
 from bot.core.inbound import ButtonPress, Receipt, UserMessage
 from bot.core.model import ModelRef
+from bot.core.ports import Clock
 from bot.core.stop import StopReason
 from bot.core.view import Limits
 from bot.inbox.access import Access
@@ -93,10 +94,14 @@ OpenHouse = Callable[..., AbstractAsyncContextManager[House]]
 def open_house(tmp_path: Path) -> OpenHouse:
     @asynccontextmanager
     async def opened(
-        *scripts: Any, when_busy: WhenBusy = "steer", channel: FakeChannel | None = None, die: bool = False
+        *scripts: Any,
+        when_busy: WhenBusy = "steer",
+        channel: FakeChannel | None = None,
+        die: bool = False,
+        clock: Clock | None = None,
     ) -> AsyncIterator[House]:
         """With ``die`` the house falls when the block is left, as at the end of the process, instead of emptying."""
-        clock = SystemClock()
+        clock = clock or SystemClock()
         channel = channel or FakeChannel(clock, Limits(4096, "utf16"), strict=False)
         governor = BucketGovernor(clock)
         channel.governor = governor

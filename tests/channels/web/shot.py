@@ -66,7 +66,7 @@ $$\\frac{69\\,365}{1.02^{20}} \\approx 46\\,680$$
 也就是说，3.5% 的名义利率扣除通胀后，实际年化收益约为 1.5%。
 """
 OTHERS = (
-    ("plants", "Remind me tomorrow at 9 to water the plants", 0.1),
+    ("plants", "Note: water the plants tomorrow", 0.1),
     ("trip", "Night trains from Vienna to Rome in May", 0.3),
     ("photos", "Write a script that renames photos by date", 1.1),
     ("books", "推荐三本关于鸟类的书", 1.3),
@@ -87,11 +87,11 @@ def furnished() -> House:
         turn = f"past-{chat}"
         end = (StepRow(1, (TextBlock("Done."),), "fake/fake", "end"), EndRow(StopReason.ANSWERED))
         house.archive.append(house.address(chat), turn, at, UserRow(title, owner, f"m-{chat}"), *end)
-    search = ToolCall("c0", "web_search", {"query": "ECB deposit facility rate"})
+    sum_ = ToolCall("c0", "calculate", {"expression": "200*((1+0.035/12)^240-1)/(0.035/12)"})
     rows = (
         UserRow(QUESTION, owner, "m-1"),
-        StepRow(1, (CallBlock(search),), "fake/fake", "tool_use", Usage(900, 40)),
-        ResultRow("c0", "web_search", "…", seconds=1.3),
+        StepRow(1, (CallBlock(sum_),), "fake/fake", "tool_use", Usage(900, 40)),
+        ResultRow("c0", "calculate", "…", seconds=0.0),
         StepRow(2, (TextBlock(ANSWER),), "fake/fake", "end", Usage(1200, 420)),
         EndRow(StopReason.ANSWERED),
     )
