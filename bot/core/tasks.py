@@ -18,6 +18,22 @@ async def alongside(work: Coroutine[None, None, None]) -> AsyncIterator[None]:
         raise first_failure(failures) from None
 
 
+async def seen_through(work: Coroutine[None, None, None], seconds: float) -> None:
+    """Await ``work``. If the caller is cancelled, ``work`` first gets ``seconds`` to come to its end."""
+    task = asyncio.get_running_loop().create_task(work)
+    try:
+        await asyncio.shield(task)
+    except asyncio.CancelledError:
+        try:
+            await asyncio.wait([task], timeout=seconds)
+        finally:
+            task.cancel()
+        await asyncio.wait([task])
+        if not task.cancelled():
+            task.exception()  # what it met no longer matters to anybody
+        raise
+
+
 def first_failure(failures: BaseExceptionGroup[BaseException]) -> BaseException:
     """The first leaf of a group."""
     failure: BaseException = failures

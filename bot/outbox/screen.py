@@ -10,12 +10,15 @@ from typing import Final
 from bot.core.address import Address
 from bot.core.errors import ChannelError, ChannelUnreachable, StoreError
 from bot.core.ports import Channel
+from bot.core.tasks import seen_through
 from bot.core.view import Ref
 from bot.outbox.ledger import Ledger
 from bot.outbox.parts import Wanted
 
 log = logging.getLogger(__name__)
 
+SEND_SECONDS: Final = 1.5
+"""How long a cancelled turn waits for a send that is on its way: what has not been heard of is sent again."""
 RECORD_SECONDS: Final = 2.0
 """How long a cancelled turn may take to remember what the platform has just accepted."""
 
@@ -87,6 +90,12 @@ class Screen:
 
         ``lasting``: nothing will change the part again, so the ledger remembers what it shows.
         """
+        if want.part.index in self._shown:
+            await self._show(want, lasting)
+        else:
+            await seen_through(self._show(want, lasting), SEND_SECONDS)
+
+    async def _show(self, want: Wanted, lasting: bool) -> None:
         part, index, digest = want.part, want.part.index, self._digest(want)
         before = self._shown.get(index)
         if before is None:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+from pydantic import ValidationError
 
 from bot.core.address import Address
 from bot.core.inbound import Inbound
 from bot.store.codec import INBOUND
 from bot.store.database import Database
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +68,16 @@ class InboxRows:
         return await self._database.write(statement, durable=True)
 
     async def unfinished(self) -> Sequence[InboxRow]:
-        """In order of arrival."""
+        """In order of arrival. One that cannot be read is left out and named in the log; the others are unharmed."""
 
         def statement(db: sqlite3.Connection) -> list[InboxRow]:
-            return [_row(c) for c in db.execute(f"SELECT {_COLUMNS} FROM inbox WHERE finished_at IS NULL ORDER BY id")]
+            rows = []
+            for columns in db.execute(f"SELECT {_COLUMNS} FROM inbox WHERE finished_at IS NULL ORDER BY id"):
+                try:
+                    rows.append(_row(columns))
+                except ValidationError:
+                    log.error("inbox row %d of turn %s cannot be read and is left out", columns[0], columns[2])
+            return rows
 
         return await self._database.read(statement)
 

@@ -73,11 +73,12 @@ def _replace(path: Path) -> Loss:
     while aside.exists():
         suffix += 1
         aside = aside.with_name(f"{aside.name.split('.')[0]}.{suffix}")
-    aside.mkdir()
+    aside.mkdir(mode=0o700)
     for name in (path.name, f"{path.name}-wal", f"{path.name}-shm"):
         old = path.parent / name
         if old.exists():
             old.rename(aside / name)
+    path.touch(mode=0o600)
     fresh = sqlite3.connect(path, isolation_level=None)
     try:
         migrate(fresh)

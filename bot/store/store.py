@@ -26,6 +26,7 @@ def _prepare(path: Path) -> Loss | None:
     path.parent.mkdir(parents=True, exist_ok=True)
     loss = repair(path)
     mark_born(path)
+    path.touch(mode=0o600)  # the folder may be older than Bowerbird and open to others
     return loss
 
 

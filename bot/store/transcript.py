@@ -140,15 +140,16 @@ class TranscriptRows:
 
     async def chats(self, channel: str, account: str, limit: int) -> Sequence[ChatSummary]:
         """Chats that a person began (not those of API requests), the newest first."""
-        prefix = str(Address(channel, account, "", ""))[:-1]
+        first = str(Address(channel, account, "", ""))[:-1]
+        behind = first[:-1] + chr(ord(first[-1]) + 1)
 
         def statement(db: sqlite3.Connection) -> list[ChatSummary]:
             found = db.execute(
                 "SELECT c.address, json_extract(f.body, '$.text'), c.at FROM (SELECT address, min(id) AS first, max(id) AS last,"
-                " max(at) AS at FROM transcript WHERE kind = 'user' AND substr(address, 1, ?) = ? GROUP BY address) c"
+                " max(at) AS at FROM transcript WHERE kind = 'user' AND address >= ? AND address < ? GROUP BY address) c"
                 " JOIN transcript f ON f.id = c.first WHERE NOT EXISTS"
                 " (SELECT 1 FROM transcript g WHERE g.kind = 'given' AND g.address = c.address) ORDER BY c.last DESC LIMIT ?",
-                (len(prefix), prefix, limit),
+                (first, behind, limit),
             ).fetchall()
             return [ChatSummary(Address.parse(address), (text or "")[:TITLE_CHARS], at) for address, text, at in found]
 

@@ -172,7 +172,7 @@ async def test_a_store_that_fails_again_and_again_never_sets_a_message_aside(ope
                 await asyncio.sleep(0.002)
         await allow_writes(house)
         await house.idle()
-        assert house.shown[-1] == "late" and house.ended == [StopReason.ANSWERED]
+        assert house.shown == ["late"] and house.ended == [StopReason.ANSWERED]
 
 
 async def test_a_stop_while_the_store_fails_ends_the_turn_once_it_works(open_house: OpenHouse) -> None:

@@ -318,3 +318,16 @@ async def test_the_stores_own_ledger_carries_a_turn_over_a_restart(tmp_path: Pat
     assert [row.start for row in rows[1:]] == [row.end for row in rows[:-1]]
     assert " ".join(stage.channel.texts) == TEXT
     assert stage.channel.violations == []
+
+
+async def test_a_send_that_is_on_its_way_when_the_turn_is_cancelled_is_remembered_and_not_repeated() -> None:
+    stage = Stage(latency=lambda number: 0.8)
+    async with stage.running() as task:
+        stage.say("A beginning that is long enough to be shown.")
+        await stage.clock.settle()
+        assert [call.action for call in stage.channel.calls] == ["send"]
+        task.cancel()
+        await stage.clock.advance(1)
+    assert [row.ref for row in await stage.ledger.load(TURN)] == [Ref("1")]
+    await resumed(stage)
+    assert len(stage.channel.texts) == 1 and stage.publisher.repeated_sends == 0

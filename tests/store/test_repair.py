@@ -53,6 +53,18 @@ async def test_b248_a_vanished_file_is_named(tmp_path: Path) -> None:
         assert store.loss is not None
 
 
+@pytest.mark.parametrize("damaged", [False, True])
+async def test_in_a_folder_that_others_may_enter_the_files_are_still_private(tmp_path: Path, damaged: bool) -> None:
+    tmp_path.chmod(0o755)
+    if damaged:
+        (tmp_path / FILE_NAME).write_bytes(os.urandom(9000))
+    async with Store.open(tmp_path) as store:
+        await store.transcript.append(HERE, "t", 1.0, UserRow("secret", WHO, "1"))
+        files = [path for path in tmp_path.iterdir() if path.name.startswith(FILE_NAME) or path.is_dir()]
+        assert len(files) >= 3
+        assert not [path.name for path in files if path.stat().st_mode & 0o077]
+
+
 async def test_a_file_that_is_no_database_is_kept_aside(tmp_path: Path) -> None:
     (tmp_path / FILE_NAME).write_bytes(os.urandom(9000))
     async with Store.open(tmp_path) as store:

@@ -164,6 +164,13 @@ async def test_usage_adds_up_by_model_and_person(store: Store) -> None:
     assert await store.usage.since(11.0) == []
 
 
+async def test_an_inbound_that_cannot_be_read_does_not_keep_the_others_from_being_answered(store: Store) -> None:
+    for number in (1, 2):
+        await store.inbox.record(message(number), f"t{number}", 1.0)
+    await store.database.write(lambda db: db.execute("UPDATE inbox SET body = '{}' WHERE turn = 't1'"))
+    assert [row.turn for row in await store.inbox.unfinished()] == ["t2"]
+
+
 texts = st.text(max_size=60).map(storable)
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | texts, lambda v: st.lists(v, max_size=3)
