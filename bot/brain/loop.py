@@ -14,9 +14,9 @@ from bot.brain.calls import Bench, CallRunner
 from bot.brain.policy import Policy
 from bot.brain.progress import Progress, joined, progress_of, text_of
 from bot.brain.prompt import Persona, moment_block, request_for
-from bot.brain.step import ModelSteps, StepFailed
+from bot.brain.step import ModelSteps, StepFailed, fault_of
 from bot.brain.turn import Emit, Floor, Turn
-from bot.core.errors import ContextTooLong, KeyRefused, ModelMissing, ModelNotHere, NoCredit
+from bot.core.errors import ContextTooLong, ModelNotHere
 from bot.core.events import Resumed, TurnEnded
 from bot.core.model import CallBlock, ModelRef, ModelRequest, ModelStopReason, TextBlock, ThinkingBlock
 from bot.core.ports import Clock, Provider
@@ -159,7 +159,7 @@ class Brain:
             if foreign:
                 return Ending(StopReason.CALLER_TOOLS, calls=foreign)
             if not progress.fresh_input:
-                ending = self._finished(progress, rows)
+                ending = self._finished(turn, progress, rows)
                 empty += 1
                 if ending is not None or empty >= EMPTY_TRIES:
                     return ending or Ending(StopReason.EMPTY)
@@ -173,7 +173,7 @@ class Brain:
             if ending is not None:
                 return ending
 
-    def _finished(self, progress: Progress, rows: Sequence[Row]) -> Ending | None:
+    def _finished(self, turn: Turn, progress: Progress, rows: Sequence[Row]) -> Ending | None:
         """How the turn ends after its last step; None when that step said nothing at all."""
         last = next((row.body for row in reversed(rows) if isinstance(row.body, StepRow)), None)
         if progress.last_stop == ModelStopReason.REFUSED:
@@ -184,7 +184,10 @@ class Brain:
             return Ending(StopReason.CONTEXT_OVERFLOW)
         if last is None or not text_of(last).strip():
             return None
-        return Ending(StopReason.TOOL_LIMIT if progress.calls_made >= self._limits.tool_calls else StopReason.ANSWERED)
+        if progress.calls_made >= self._limits.tool_calls:
+            return Ending(StopReason.TOOL_LIMIT)
+        told = say(f"instead_{last.fault}", turn.language, wanted=last.wanted, model=last.model) if last.fault else ""
+        return Ending(StopReason.ANSWERED, told)
 
     async def _step(
         self, turn: Turn, emit: Emit, rows: Sequence[Row], progress: Progress, draft: Draft | None, left: float
@@ -247,13 +250,11 @@ class Brain:
                 return Ending(StopReason.CONTEXT_OVERFLOW, reference=reference)
             case ModelNotHere():
                 return Ending(StopReason.NO_MODEL, reference=reference)
-            case ModelMissing():
-                return Ending(StopReason.NO_MODEL, say("model_missing", turn.language, **told), reference)
-            case KeyRefused():
-                return Ending(StopReason.PROVIDER_UNAVAILABLE, say("key_refused", turn.language, **told), reference)
-            case NoCredit():
-                return Ending(StopReason.PROVIDER_UNAVAILABLE, say("no_credit", turn.language, **told), reference)
-        return Ending(StopReason.PROVIDER_UNAVAILABLE, reference=reference)
+        fault = fault_of(cause)
+        if fault == "unreachable":
+            return Ending(StopReason.PROVIDER_UNAVAILABLE, reference=reference)
+        reason = StopReason.NO_MODEL if fault == "model_missing" else StopReason.PROVIDER_UNAVAILABLE
+        return Ending(reason, say(fault, turn.language, **told), reference)
 
     def _specs(self, turn: Turn) -> tuple[ToolSpec, ...]:
         """Our tools and, for an API client, its own beside those of ours that need no press: nobody could be asked."""

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Literal
 
 from bot.brain.draft import DraftWriter
 from bot.brain.progress import separator
 from bot.brain.turn import Emit, Turn
-from bot.core.errors import ProviderError, ProviderUnreachable
+from bot.core.errors import (
+    KeyRefused,
+    ModelMissing,
+    NoCredit,
+    ProviderError,
+    ProviderUnreachable,
+    RequestRefused,
+    StreamStalled,
+)
 from bot.core.events import Resumed, TextDelta, ThinkingStarted
 from bot.core.model import (
     CallBlock,
@@ -36,6 +46,7 @@ log = logging.getLogger(__name__)
 TRIES_AFTER_TEXT = 2
 """How often one model is asked when its stream breaks; failures before the first event are retried by the provider."""
 
+Fault = Literal["key_refused", "no_credit", "model_missing", "request_refused", "unreachable"]
 BuildRequest = Callable[[ModelRef, str], ModelRequest]
 
 
@@ -46,6 +57,20 @@ class StepFailed(Exception):
     def __init__(self, partial: StepRow | None, model: ModelRef, cause: ProviderError) -> None:
         super().__init__(str(cause))
         self.partial, self.model, self.cause = partial, model, cause
+
+
+def fault_of(error: ProviderError) -> Fault:
+    """In one word what the owner has to mend, or that there is nothing to mend but to wait."""
+    match error:
+        case KeyRefused():
+            return "key_refused"
+        case NoCredit():
+            return "no_credit"
+        case ModelMissing():
+            return "model_missing"
+        case RequestRefused():
+            return "request_refused"
+    return "unreachable"
 
 
 class ModelSteps:
@@ -76,13 +101,19 @@ class ModelSteps:
             emit(ThinkingStarted())
             writer = self._writer(turn, draft, before, emit)
             try:
-                return await self._ask(turn, build(model, draft.text), writer)
+                step = await self._ask(turn, build(model, draft.text), writer)
+                return (
+                    step
+                    if model == chain[0] or first is None
+                    else replace(step, wanted=str(chain[0]), fault=fault_of(first))
+                )
             except ProviderError as error:
                 first = first or error
                 log.warning("turn %s: %s failed: %s (%s)", turn.id, model, type(error).__name__, error.detail or error)
                 broke_off = writer.draft.pieces > draft.pieces
                 draft = await self.taken_up(turn, writer.draft, before, tools, emit)
-                given_up = None if error.retryable and broke_off else model
+                again = error.retryable and broke_off and not (isinstance(error, StreamStalled) and len(set(chain)) > 1)
+                given_up = None if again else model
                 if not error.next_model:
                     break
         partial = StepRow(draft.step, (TextBlock(draft.text),), "", "") if draft.text else None

@@ -68,6 +68,31 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
         "en": "{provider} has no model “{model}”: the owner should check brain.llm in config.yaml. (Reference {reference})",
         "zh": "{provider} 没有模型“{model}”：请机器人所有者检查 config.yaml 中的 brain.llm。（编号 {reference}）",
     },
+    "instead_key_refused": {
+        "en": "{wanted} does not accept its key (the owner should check it in .env or config.yaml), so {model} answered.",
+        "zh": "{wanted} 不接受当前密钥（请机器人所有者检查 .env 或 config.yaml），因此由 {model} 回答。",
+    },
+    "instead_no_credit": {
+        "en": "The account of {wanted} has no credit left (the owner should top it up), so {model} answered.",
+        "zh": "{wanted} 的账户余额不足（请机器人所有者充值），因此由 {model} 回答。",
+    },
+    "instead_model_missing": {
+        "en": "{wanted} does not exist at its provider (the owner should check brain.llm in config.yaml), so {model} answered.",
+        "zh": "提供方没有 {wanted}（请机器人所有者检查 config.yaml 中的 brain.llm），因此由 {model} 回答。",
+    },
+    "instead_request_refused": {
+        "en": "{wanted} refused this request, so {model} answered.",
+        "zh": "{wanted} 拒绝了这次请求，因此由 {model} 回答。",
+    },
+    "instead_unreachable": {
+        "en": "{wanted} could not be reached, so {model} answered.",
+        "zh": "无法连接 {wanted}，因此由 {model} 回答。",
+    },
+    "request_refused": {
+        "en": "{provider} refused this request; the reason is in the log. Start a new conversation with /new, or ask the owner."
+        " (Reference {reference})",
+        "zh": "{provider} 拒绝了这次请求，原因见日志。请用 /new 开始新的对话，或联系机器人所有者。（编号 {reference}）",
+    },
     "key_refused": {
         "en": "{provider} does not accept its key: the owner should check it in .env or config.yaml. (Reference {reference})",
         "zh": "{provider} 不接受当前密钥：请机器人所有者检查 .env 或 config.yaml。（编号 {reference}）",

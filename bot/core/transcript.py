@@ -34,13 +34,16 @@ class GivenRow:
 @dataclass(frozen=True, slots=True)
 class StepRow:
     """One finished model call. ``model`` is ``provider/model``; ``stop`` the model's stop reason, "" for a step that
-    was broken off (stopped, or the model failed after its text could no longer be taken back)."""
+    was broken off (stopped, or the model failed after its text could no longer be taken back). Where another model than
+    the first of the chain had to answer, ``wanted`` is that first one and ``fault`` what was wrong with it."""
 
     step: int
     content: tuple[TextBlock | ThinkingBlock | CallBlock, ...]
     model: str
     stop: str
     usage: Usage = field(default_factory=Usage)
+    wanted: str = ""
+    fault: Literal["", "key_refused", "no_credit", "model_missing", "request_refused", "unreachable"] = ""
     kind: Literal["step"] = "step"
 
 

@@ -14,8 +14,10 @@ from bot.core.errors import (
     ModelNotHere,
     NoCredit,
     ProviderBusy,
+    ProviderError,
     RequestRefused,
     StreamCut,
+    StreamStalled,
 )
 from bot.core.events import Resumed, TextDelta, ToolEnded
 from bot.core.inbound import ButtonPress
@@ -198,6 +200,36 @@ async def test_b125_b126_an_error_in_the_middle_takes_the_text_back_and_the_next
     assert isinstance(step, StepRow) and step.model == "b/small"
 
 
+@pytest.mark.parametrize(
+    ("failure", "words"),
+    [
+        (KeyRefused("x"), "a/big does not accept its key"),
+        (NoCredit("x"), "no credit left"),
+        (ModelMissing("x"), "does not exist at its provider"),
+        (ProviderBusy("x"), "could not be reached"),
+    ],
+)
+async def test_that_another_model_had_to_answer_is_said_with_what_to_mend(
+    make_house: MakeHouse, failure: ProviderError, words: str
+) -> None:
+    house = make_house([failure], says("From the second."), says("From the first."))
+    assert await house.answer(await house.turn()) is StopReason.ANSWERED
+    (notice,) = house.view.notices
+    assert words in notice and "b/small answered" in notice
+    house.events.clear()
+    await house.answer(await house.turn("again", 2))
+    assert house.view.notices == ()
+
+
+async def test_a_model_that_falls_silent_is_not_waited_for_twice_where_another_can_answer(
+    make_house: MakeHouse,
+) -> None:
+    house = make_house([ModelText("half an ans"), StreamStalled("silence")], says("Whole."))
+    await house.answer(await house.turn())
+    assert house.view.text == "Whole."
+    assert [str(r.model) for r in house.provider.requests] == ["a/big", "b/small"]
+
+
 async def test_sealed_text_stays_and_is_continued(make_house: MakeHouse) -> None:
     house = make_house([ModelText("First part. Sec"), StreamCut("cut")], says("ond part."))
     turn = await house.turn()
@@ -231,7 +263,7 @@ async def test_text_that_cannot_be_edited_is_continued(make_house: MakeHouse) ->
         (ModelMissing("x"), StopReason.NO_MODEL, "has no model"),
         (ModelNotHere("x"), StopReason.NO_MODEL, "I have no language model yet"),
         (ContextTooLong("x"), StopReason.CONTEXT_OVERFLOW, "too long for the model"),
-        (RequestRefused("secret detail"), StopReason.PROVIDER_UNAVAILABLE, "Reference"),
+        (RequestRefused("secret detail"), StopReason.PROVIDER_UNAVAILABLE, "refused this request"),
     ],
 )
 async def test_b149_when_all_models_fail_the_person_gets_one_sentence(
