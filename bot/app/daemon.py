@@ -26,6 +26,7 @@ from bot.brain.turn import Turn
 from bot.config.discover import builder
 from bot.config.loaded import Config
 from bot.core.address import Address
+from bot.core.errors import StoreError
 from bot.core.inbound import ButtonPress, Inbound, Receipt, UserMessage
 from bot.core.model import ModelRef
 from bot.core.ports import Channel, ChannelKit, Clock
@@ -86,6 +87,7 @@ class Daemon:
     ) -> None:
         self._config, self._clock, self._store, self._models, self._only = config, clock, store, models, only
         self._metrics = Metrics(clock, version())
+        self._zone = local_zone() if config.timezone == "auto" else config.timezone
         self._local = LocalModel(config, models)
         self._chain = Chain(config, transport, clock, self._local.ref)
         self._channels: dict[str, Channel] = {}
@@ -112,8 +114,13 @@ class Daemon:
                 inbox = self._inbox(turns)
 
                 async def receive(inbound: Inbound) -> Receipt:
-                    receipt = await inbox.receive(inbound)
+                    try:
+                        receipt = await inbox.receive(inbound)
+                    except StoreError as error:
+                        self._note_trouble(str(error))
+                        raise
                     self._metrics.inbound(inbound.address.channel, inbound.kind)
+                    self._note_trouble("")
                     return receipt
 
                 await self._open_ports(servers, lock)
@@ -154,7 +161,7 @@ class Daemon:
         brain = self._brain()
         runner = TurnRunner(
             brain=brain,
-            commands=Commands(self._store.usage, self._about, self._stop_others),
+            commands=Commands(self._store.usage, self._about, self._stop_others, self._zone),
             publisher=self._publisher,
             store=self._store,
             clock=self._clock,
@@ -183,12 +190,11 @@ class Daemon:
 
     def _brain(self) -> Brain:
         config, limits = self._config, self._config.brain.limits
-        zone = local_zone() if config.timezone == "auto" else config.timezone
         return Brain(
             provider=MeteredProvider(self._models, self._metrics),
             chain=self._chain_of,
             persona=self._persona,
-            bench=Bench(find_tools(), config.tools.files.root, zone),
+            bench=Bench(find_tools(), config.tools.files.root, self._zone),
             policy=Policy(config.tools.approve),
             approvals=self._approvals,
             store=self._store,
@@ -251,6 +257,11 @@ class Daemon:
         self._metrics.turn_ended(reason, self._clock.monotonic() - began)
 
     def _note_trouble(self, trouble: str) -> None:
+        """Told by the page and by ``status``; in the log once when it comes and once when it goes."""
+        if trouble and trouble != self._about.trouble:
+            log.error("%s", trouble)
+        elif self._about.trouble and not trouble:
+            log.info("the store works again")
         self._about.trouble = trouble
 
     async def _stop_others(self, turn: Turn) -> bool:

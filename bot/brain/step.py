@@ -126,7 +126,7 @@ class ModelSteps:
         begins = len(before) + len(separator(before, draft.text))
         if not turn.can_edit or await self._store.parts.sealed_to(turn.id) > begins:
             return draft
-        await self._store.transcript.drop_draft(turn.id)
+        await self._store.transcript.drop_draft(turn.id, begins)
         cards = tuple(approval.card for approval in await self._store.approvals.of_turn(turn.id))
         emit(Resumed(before, tools, cards))
         return Draft(draft.step)

@@ -64,10 +64,6 @@ class Config:
             return not entry.config.missing(model.endpoint)
         return entry is not None and entry.on
 
-    def is_local(self, model: ModelRef) -> bool:
-        """True when the model answers on this machine or in its own network."""
-        return answers_nearby(model, self.providers)
-
     def secrets(self) -> set[str]:
         """Every secret value that the configuration holds, for the log's redactor and for nothing else."""
         sections: list[Any] = [self.brain, self.memory, self.tools, self.hooks, self.team, self.schedule, self.hidden]

@@ -29,11 +29,12 @@ async def reach(config: Config, transport: Transport) -> list[Finding]:
     )
     entries = [(area, entry) for area, shelf in shelves for entry in shelf.values() if entry.on]
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(_asked(area, entry, transport)) for area, entry in entries]
+        needed = config.brain.llm.default.provider
+        tasks = [group.create_task(_asked(area, entry, transport, needed)) for area, entry in entries]
     return [finding for task in tasks if (finding := task.result()) is not None]
 
 
-async def _asked(area: str, entry: Entry, transport: Transport) -> Finding | None:
+async def _asked(area: str, entry: Entry, transport: Transport, needed: str) -> Finding | None:
     address = str(getattr(entry.config, "api_base", "") or getattr(entry.config, "base_url", ""))
     probe: Callable[[object], Awaitable[str]] | None = getattr(importlib.import_module(entry.module), "probe", None)
     if probe is None and not address:
@@ -44,6 +45,10 @@ async def _asked(area: str, entry: Entry, transport: Transport) -> Finding | Non
     except TimeoutError:
         return Finding("fail", area, f"{entry.name} did not answer within {PROBE_SECONDS:g} s", "check the network")
     except TransportError as error:
+        if entry.kind == "ollama" and entry.name != needed:
+            return Finding(
+                "warn", area, f"{entry.name} does not run at {address}", "start it to have its models answer"
+            )
         return Finding("fail", area, f"{entry.name}: {error}", "check the network, and the address in the file")
     except BowerbirdError as error:
         return Finding("fail", area, f"{entry.name}: {error}", "check its token or key")

@@ -167,10 +167,6 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
         "zh": "这条消息超过 {limit} 个字符，请分段发送。",
     },
     "refused_empty": {"en": "There is no text in this message.", "zh": "这条消息没有文字。"},
-    "stopping": {
-        "en": "I am restarting. Your message is kept and will be answered.",
-        "zh": "我正在重启。你的消息已保存，稍后会回复。",
-    },
     # the live message on platforms that show only text
     "status_thinking": {"en": "thinking…", "zh": "正在思考…"},
     "status_waiting": {"en": "waiting for your decision", "zh": "等待你的决定"},

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, Final
+from zoneinfo import ZoneInfo
 
 from bot.brain.turn import Turn
 from bot.core.texts import say
@@ -38,12 +39,17 @@ def command_of(text: str) -> Command | None:
 
 
 class Commands:
-    """Answers commands. ``about`` is what the daemon says of itself, ``stop`` ends what runs at an address."""
+    """Answers commands. ``about`` is what the daemon says of itself, ``stop`` ends what runs at an address, ``zone`` is
+    the time zone in which a day begins."""
 
     def __init__(
-        self, usage: UsageRows, about: Callable[[], Mapping[str, Any]], stop: Callable[[Turn], Awaitable[bool]]
+        self,
+        usage: UsageRows,
+        about: Callable[[], Mapping[str, Any]],
+        stop: Callable[[Turn], Awaitable[bool]],
+        zone: str,
     ) -> None:
-        self._usage, self._about, self._stop = usage, about, stop
+        self._usage, self._about, self._stop, self._zone = usage, about, stop, zone
 
     async def answer(self, turn: Turn, command: Command, now: float) -> tuple[Body, ...]:
         """The rows of the answer: a reply, and for ``new`` the break."""
@@ -84,7 +90,8 @@ class Commands:
         return say("command_model", language, models=_chain(about), demo=demo).strip()
 
     async def _day(self, turn: Turn, now: float) -> str:
-        midnight = time.mktime((*time.localtime(now)[:3], 0, 0, 0, 0, 0, -1))
+        today = datetime.fromtimestamp(now, UTC).astimezone(ZoneInfo(self._zone))
+        midnight = today.replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
         totals = await self._usage.since(midnight, turn.sender.identity)
         if not totals:
             return say("command_usage_none", turn.language)

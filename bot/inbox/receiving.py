@@ -108,8 +108,8 @@ class Inbox:
         return Receipt(recorded.row.turn, recorded.duplicate)
 
     async def _set_aside(self, message: UserMessage, reason: str) -> None:
-        """Keep the reason for a silence or a refusal with the message."""
-        recorded = await self._rows.record(message, "", self._clock.now())
+        """Keep the reason for a silence or a refusal, and nothing of what was written."""
+        recorded = await self._rows.record(replace(message, text="", quote=None), "", self._clock.now())
         if not recorded.finished:
             await self._rows.finish(recorded.row.id, reason, self._clock.now())
 

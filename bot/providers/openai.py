@@ -25,6 +25,7 @@ from bot.providers.chat_request import chat_format, chat_messages, chat_tools
 from bot.providers.chat_stream import ChatStream
 from bot.providers.concessions import Concessions
 from bot.providers.faults import Faults, complaint_of
+from bot.providers.proof import proven
 from bot.providers.sdk import clean_environment, http2_client, hush, install_hint
 from bot.providers.settings import ProviderConfig, checked_key, checked_url
 from bot.providers.sse import Frames, SseFrames, WholeBody
@@ -61,6 +62,12 @@ class Config(ProviderConfig):
         if not self.api_key.get_secret_value() and is_openai(endpoint or self.base_url):
             return "It has no api_key."
         return install_hint("openai")
+
+
+async def probe(config: Config) -> str:
+    """Whether the key is accepted; raises ``ProviderError`` or ``TransportError`` with what to do."""
+    key = config.api_key.get_secret_value() or _NO_KEY
+    return await proven(f"{config.base_url}/models", {"Authorization": f"Bearer {key}"})
 
 
 def build(name: str, config: Config, clock: Clock, data_dir: Path) -> OpenAIProvider:

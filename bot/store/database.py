@@ -123,10 +123,14 @@ def _commit(db: sqlite3.Connection, jobs: Sequence[_Job]) -> None:
         for job in jobs:
             job.error = error
         return
+    for job in jobs:
+        job.error = StoreError("The write was not committed.")
     try:
         for job in jobs:
             job.value = job.statement(db)
         db.execute("COMMIT")
+        for job in jobs:
+            job.error = None
     except Exception as error:  # noqa: BLE001  handed to the caller whose statement it was
         if db.in_transaction:
             db.execute("ROLLBACK")
@@ -181,7 +185,10 @@ class Database:
             raise StoreError("The store is closed: Bowerbird is stopping.")
         job = _Job(statement, durable)
         self._waiting.append(job)
-        await self._writer.run(self._commit_waiting)
+        try:
+            await self._writer.run(self._commit_waiting)
+        except sqlite3.Error as error:
+            raise translated(error, self.path) from error
         if isinstance(job.error, sqlite3.Error):
             raise translated(job.error, self.path) from job.error
         if job.error is not None:

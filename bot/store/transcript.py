@@ -172,5 +172,11 @@ class TranscriptRows:
 
         return await self._database.read(statement)
 
-    async def drop_draft(self, turn: str) -> None:
-        await self._database.write(lambda db: db.execute("DELETE FROM drafts WHERE turn = ?", (turn,)))
+    async def drop_draft(self, turn: str, begins: int) -> None:
+        """Take the draft back; it began at ``begins`` in the answer, and no part stays sealed beyond that."""
+
+        def statement(db: sqlite3.Connection) -> None:
+            db.execute("DELETE FROM drafts WHERE turn = ?", (turn,))
+            db.execute("UPDATE parts SET end = NULL WHERE turn = ? AND end > ?", (turn, begins))
+
+        await self._database.write(statement)

@@ -175,7 +175,7 @@ async def test_online_any_answer_of_an_address_counts_and_silence_is_a_failure(r
         assert (finding.level, finding.area) == ("ok", "providers")
         assert finding.line == f"ollama: {server.removeprefix('http://')} answers"
         (finding,) = await reach(_only_provider(config, "http://127.0.0.1:9"), transport)
-        assert (finding.level, finding.line) == ("fail", "ollama: 127.0.0.1 cannot be reached.")
+        assert (finding.level, finding.line) == ("warn", "ollama does not run at http://127.0.0.1:9")
         assert finding.advice
     finally:
         await transport.aclose()

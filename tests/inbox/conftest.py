@@ -141,7 +141,7 @@ def open_house(tmp_path: Path) -> OpenHouse:
 
             runner = TurnRunner(
                 brain=brain,
-                commands=Commands(store.usage, lambda: about, stop),
+                commands=Commands(store.usage, lambda: about, stop, "UTC"),
                 publisher=publisher,
                 store=store,
                 clock=clock,

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 from pydantic import Field, SecretStr, field_validator
 
@@ -18,6 +18,7 @@ from bot.providers.anthropic.request import holds_thinking, messages_body
 from bot.providers.anthropic.stream import MessageStream
 from bot.providers.calls import CallIds
 from bot.providers.faults import Faults, complaint_of
+from bot.providers.proof import proven
 from bot.providers.sdk import clean_environment, http2_client, hush, install_hint
 from bot.providers.settings import ProviderConfig, checked_key, checked_url
 from bot.providers.sse import SseFrames
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     import httpx2
 
 log = logging.getLogger(__name__)
+
+
+API_VERSION: Final = "2026-10-21"
 
 
 class Config(ProviderConfig):
@@ -50,6 +54,13 @@ class Config(ProviderConfig):
 
     def missing(self, endpoint: str = "") -> str:
         return install_hint("anthropic") if self.api_key.get_secret_value() else "It has no api_key."
+
+
+async def probe(config: Config) -> str:
+    """Whether the key is accepted; raises ``ProviderError`` or ``TransportError`` with what to do."""
+    key = config.api_key.get_secret_value()
+    headers = {"Authorization": f"Bearer {key}", "anthropic-version": API_VERSION}
+    return await proven(f"{config.base_url}/v1/models", headers)
 
 
 def build(name: str, config: Config, clock: Clock, data_dir: Path) -> AnthropicProvider:
