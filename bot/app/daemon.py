@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from random import Random
@@ -59,9 +59,23 @@ DRAIN_SECONDS: Final = 4.0
 ACCOUNT: Final = "main"
 
 
-async def run_daemon(config: Config, *, only: Collection[str] = (), ready: Callable[[], None] = lambda: None) -> None:
+Watch = Callable[[Callable[[], Mapping[str, Any]]], Coroutine[None, None, None]]
+
+
+async def nobody_watches(about: Callable[[], Mapping[str, Any]]) -> None:
+    """Implements ``Watch``."""
+
+
+async def run_daemon(
+    config: Config,
+    *,
+    only: Collection[str] = (),
+    ready: Callable[[], None] = lambda: None,
+    watch: Watch = nobody_watches,
+) -> None:
     """Run until cancelled; cancellation stops it in order. ``only`` names the channels to run (none: all that are on,
-    and the HTTP port). ``ready`` is called once messages are taken.
+    and the HTTP port). ``ready`` is called once messages are taken; ``watch`` runs beside, with what the daemon says of
+    itself.
 
     Raises ``BowerbirdError`` when it cannot start.
     """
@@ -76,7 +90,7 @@ async def run_daemon(config: Config, *, only: Collection[str] = (), ready: Calla
         entries = [entry for entry in config.providers.values() if entry.module]
         models = Models(entries, clock, Random(), config.data_dir)
         stack.push_async_callback(models.aclose)
-        await Daemon(config, clock, store, transport, models, only).run(lock, ready)
+        await Daemon(config, clock, store, transport, models, only).run(lock, ready, watch)
 
 
 class Daemon:
@@ -107,7 +121,7 @@ class Daemon:
         self._gate = Gate({name: section.access for name, section in access.items() if hasattr(section, "access")})
         self._approvals = Approvals(store.approvals, clock, self._gate.is_owner, config.tools.approval_minutes)
 
-    async def run(self, lock: FolderLock, ready: Callable[[], None]) -> None:
+    async def run(self, lock: FolderLock, ready: Callable[[], None], watch: Watch = nobody_watches) -> None:
         async with AsyncExitStack() as servers, asyncio.TaskGroup() as edges:
             await self._chain.look()
             async with asyncio.TaskGroup() as turns:
@@ -129,7 +143,12 @@ class Daemon:
                     log.info("%d unfinished turns go on", resumed)
                 for channel in self._channels.values():
                     edges.create_task(keep_running(channel, receive, self._clock))
-                for work in (self._chain.watch(), self._metrics.watch_loop(), self._prepare_model()):
+                for work in (
+                    self._chain.watch(),
+                    self._metrics.watch_loop(),
+                    self._prepare_model(),
+                    watch(self._about),
+                ):
                     edges.create_task(work)
                 ready()
                 try:

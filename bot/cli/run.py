@@ -23,6 +23,7 @@ def run(args: argparse.Namespace, session: Session) -> int:
     session.log_to_stderr("info")
     config = session.config()
     from bot.app.daemon import run_daemon
+    from bot.cli.progress import show_download
 
-    asyncio.run(until_signal(run_daemon(config), (signal.SIGTERM, signal.SIGINT)))
+    asyncio.run(until_signal(run_daemon(config, watch=show_download), (signal.SIGTERM, signal.SIGINT)))
     return 0
