@@ -23,7 +23,7 @@ def version() -> str:
 @dataclass(slots=True)
 class About:
     """Implements ``bot.core.ports.Control``. The callables are asked at every reading; ``trouble`` is a sentence while
-    something keeps the daemon from working (a full disk), "" otherwise."""
+    something keeps the daemon from working (a full disk), "" otherwise; ``faults`` are sentences by provider."""
 
     name: str
     clock: Clock
@@ -33,6 +33,7 @@ class About:
     live: Callable[[], tuple[int, int]]
     urls: list[str] = field(default_factory=list)
     trouble: str = ""
+    faults: dict[str, str] = field(default_factory=dict)
     began: float = 0.0
 
     def __post_init__(self) -> None:
@@ -63,7 +64,7 @@ class About:
             "models": [str(ref) for ref in chain],
             "live_turns": turns,
             "live_lanes": lanes,
-            "trouble": self.trouble,
+            "trouble": " ".join(filter(None, (self.trouble, *self.faults.values()))),
         }
 
     async def status(self) -> Mapping[str, Any]:

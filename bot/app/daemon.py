@@ -29,7 +29,7 @@ from bot.core.address import Address
 from bot.core.errors import StoreError
 from bot.core.inbound import ButtonPress, Inbound, Receipt, UserMessage
 from bot.core.model import ModelRef
-from bot.core.ports import Channel, ChannelKit, Clock
+from bot.core.ports import Channel, ChannelKit, Clock, Receive
 from bot.core.stop import StopReason
 from bot.core.texts import language_of
 from bot.core.view import Limits
@@ -126,17 +126,7 @@ class Daemon:
             await self._chain.look()
             async with asyncio.TaskGroup() as turns:
                 inbox = self._inbox(turns)
-
-                async def receive(inbound: Inbound) -> Receipt:
-                    try:
-                        receipt = await inbox.receive(inbound)
-                    except StoreError as error:
-                        self._note_trouble(str(error))
-                        raise
-                    self._metrics.inbound(inbound.address.channel, inbound.kind)
-                    self._note_trouble("")
-                    return receipt
-
+                receive = self._counted(inbox.receive)
                 await self._open_ports(servers, lock)
                 resumed = await inbox.resume(self._channels)
                 if resumed:
@@ -207,10 +197,25 @@ class Daemon:
             language=self._config.language,
         )
 
+    def _counted(self, receive: Receive) -> Receive:
+        """``receive``, with the metrics and the trouble that it meets kept up to date."""
+
+        async def counted(inbound: Inbound) -> Receipt:
+            try:
+                receipt = await receive(inbound)
+            except StoreError as error:
+                self._note_trouble(str(error))
+                raise
+            self._metrics.inbound(inbound.address.channel, inbound.kind)
+            self._note_trouble("")
+            return receipt
+
+        return counted
+
     def _brain(self) -> Brain:
         config, limits = self._config, self._config.brain.limits
         return Brain(
-            provider=MeteredProvider(self._models, self._metrics),
+            provider=MeteredProvider(self._models, self._metrics, self._about.faults),
             chain=self._chain_of,
             persona=self._persona,
             bench=Bench(find_tools(), config.tools.files.root, self._zone),

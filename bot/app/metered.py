@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 from bot.core.address import Address
-from bot.core.errors import ChannelError, ProviderError
+from bot.core.errors import ChannelError, KeyRefused, NoCredit, ProviderError
 from bot.core.inbound import ButtonPress, FileRef, Inbound
 from bot.core.model import ModelEvent, ModelRequest, ModelUsage, Usage
 from bot.core.ports import Channel, Provider, Receive
@@ -17,8 +17,9 @@ from bot.web.metrics import Metrics
 class MeteredProvider:
     """Implements ``bot.core.ports.Provider``."""
 
-    def __init__(self, inner: Provider, metrics: Metrics) -> None:
-        self._inner, self._metrics = inner, metrics
+    def __init__(self, inner: Provider, metrics: Metrics, faults: dict[str, str]) -> None:
+        """``faults`` gets, by provider, what only its owner can mend, until a call works again."""
+        self._inner, self._metrics, self._faults = inner, metrics, faults
 
     @asynccontextmanager
     async def stream(self, request: ModelRequest) -> AsyncIterator[AsyncIterator[ModelEvent]]:
@@ -33,9 +34,12 @@ class MeteredProvider:
 
         try:
             async with self._inner.stream(request) as events:
+                self._faults.pop(request.model.provider, None)
                 yield counted(events)
         except ProviderError as error:
             self._metrics.provider_error(request.model.provider, error)
+            if isinstance(error, KeyRefused | NoCredit):
+                self._faults[request.model.provider] = str(error)
             raise
         finally:
             self._metrics.tokens(request.model.provider, usage)

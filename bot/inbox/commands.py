@@ -75,7 +75,7 @@ class Commands:
         about = self._about()
         channels = ", ".join(f"{name}: {state}" for name, state in about["channels"].items())
         minutes = int(about["uptime_seconds"] // 60)
-        return say(
+        told = say(
             "command_status",
             language,
             version=about["version"],
@@ -83,6 +83,7 @@ class Commands:
             channels=channels,
             model=_chain(about),
         )
+        return f"{told}\n\n⚠ {about['trouble']}" if about["trouble"] else told
 
     def _model(self, language: str) -> str:
         about = self._about()

@@ -22,6 +22,7 @@ from bot.store.inbox import InboxRow, InboxRows
 
 log = logging.getLogger(__name__)
 
+DELETED: Final = "deleted by its author"
 MAX_TEXT_CHARS: Final = 100_000
 
 Answer = Callable[[ButtonPress, str], Awaitable[None]]
@@ -55,6 +56,8 @@ class Inbox:
                 return await self._press(inbound)
             case StopPressed():
                 return await self._once(inbound, self._stopped)
+            case MessageDeleted() if self._closed:  # left open: the next start looks at it
+                return Receipt(duplicate=(await self._rows.record(inbound, "", self._clock.now())).duplicate)
             case MessageDeleted():
                 return await self._once(inbound, self._deleted)
         return await self._once(inbound, self._noted)
@@ -67,12 +70,16 @@ class Inbox:
         might, is not answered.
         """
         seen: set[str] = set()
-        for row in await self._rows.unfinished():
+        unfinished = await self._rows.unfinished()
+        gone = {(d.address, d.message_id) for row in unfinished if isinstance(d := row.inbound, MessageDeleted)}
+        for row in unfinished:
             if channels is not None and row.inbound.address.channel not in channels:
                 continue
             match row.inbound:
                 case UserMessage() as message if not row.turn or self._gate.verdict(message).kind != "welcome":
                     await self._rows.finish(row.id, "set aside", self._clock.now())
+                case UserMessage() as message if not row.attempts and (message.address, message.id) in gone:
+                    await self._rows.finish(row.id, DELETED, self._clock.now())
                 case UserMessage():
                     if row.turn not in seen:  # later rows of the same turn were steered into it
                         seen.add(row.turn)
@@ -161,7 +168,7 @@ class Inbox:
         if isinstance(inbound, MessageDeleted):
             row: InboxRow | None = self._lanes.withdraw(inbound.address, inbound.message_id)
             if row is not None:
-                await self._rows.finish(row.id, "deleted by its author", self._clock.now())
+                await self._rows.finish(row.id, DELETED, self._clock.now())
         return "noted"
 
     async def _noted(self, inbound: Inbound) -> str:

@@ -204,6 +204,19 @@ async def test_b264_a_provider_that_refuses_is_told_in_one_sentence_without_its_
         assert words in done["notice"] and "sk-" not in done["notice"] and "Traceback" not in done["notice"]
 
 
+async def test_a_key_that_is_refused_is_seen_in_the_status_until_it_works(
+    sim: LlmSim, daemon: StartDaemon, control: Callable[[], ControlClient]
+) -> None:
+    sim.script(answer(status(401)), answer(text("It works.")))
+    async with daemon(sim.url) as live, control() as client:
+        await live.until_done(turn=await live.say("hi"))
+        assert "openai" in (await client.status())["trouble"]
+        shown, _ = await live.until_done(turn=await live.say("/status", message_id="m2"))
+        assert "openai" in shown.partition("⚠")[2]
+        await live.until_done(turn=await live.say("hi again", message_id="m3"))
+        assert (await client.status())["trouble"] == ""
+
+
 async def test_the_command_line_reaches_the_daemon(
     sim: LlmSim, daemon: StartDaemon, control: Callable[[], ControlClient]
 ) -> None:

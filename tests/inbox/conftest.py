@@ -130,6 +130,7 @@ def open_house(tmp_path: Path) -> OpenHouse:
                 "uptime_seconds": 60,
                 "channels": {},
                 "chain": ["a/big"],
+                "trouble": "",
                 "model": {},
             }
             ended: list[StopReason] = []

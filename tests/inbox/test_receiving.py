@@ -166,6 +166,22 @@ async def test_a_question_deleted_before_its_turn_is_not_answered(open_house: Op
         assert (await house.outcomes())["2"] == "deleted by its author"
 
 
+async def test_a_question_deleted_while_the_house_closes_is_not_answered_after_the_next_start(
+    open_house: OpenHouse,
+) -> None:
+    async with open_house([asyncio.Event()], die=True) as house:
+        await house.say("one", 1)
+        await house.say("two", 2)
+        await asyncio.sleep(0.02)
+        house.inbox.close()
+        await house.inbox.receive(MessageDeleted("d", HERE, "2", 1.0))
+    async with open_house(says("one again"), says("never")) as house:
+        assert await house.inbox.resume() == 1
+        await house.idle()
+        assert house.shown == ["one again"]
+        assert (await house.outcomes())["2"] == "deleted by its author"
+
+
 async def test_commands_answer_without_a_model_and_leave_no_trace_in_prompts(open_house: OpenHouse) -> None:
     async with open_house(says("Hello")) as house:
         for number, command in enumerate(("/help", "/start", "/status", "/usage", "/model", "/nonsense", "/stop")):
