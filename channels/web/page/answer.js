@@ -16,12 +16,13 @@ export function soon(paint) {
   frames.add(paint);
   if (scheduled) return;
   scheduled = true;
-  // a hidden page gets no animation frames, but must be up to date when it is looked at
-  if (document.hidden) setTimeout(paintAll, 200);
-  else requestAnimationFrame(paintAll);
+  // a page that is hidden, covered or on a busy machine may get no animation frames, but must be up to date
+  if (!document.hidden) requestAnimationFrame(paintAll);
+  setTimeout(paintAll, 200);
 }
 
 function paintAll() {
+  if (!scheduled) return;
   scheduled = false;
   const due = [...frames];
   frames.clear();
