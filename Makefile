@@ -61,8 +61,10 @@ format: $(VENV)/.test
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
+# The browser's tests run by themselves: what they look at must not wait for a process that dies beside them.
 test: $(VENV)/.test debian-packages $(NPM_TOOLS)/.done $(REFEREES)/.done lint
-	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist loadfile -m "not prove" --cov --cov-report=term:skip-covered
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist loadfile -m "browser and not prove" --cov --cov-report=
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist loadfile -m "not browser and not prove" --cov --cov-append --cov-report=term:skip-covered
 
 prove: $(VENV)/.test debian-packages $(NPM_TOOLS)/.done $(REFEREES)/.done
 	OMP_NUM_THREADS=1 $(BIN)/pytest -m "prove or not prove" --timeout 900
