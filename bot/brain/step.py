@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -73,6 +74,11 @@ def fault_of(error: ProviderError) -> Fault:
     return "unreachable"
 
 
+def _cancelled() -> int:
+    task = asyncio.current_task()
+    return task.cancelling() if task else 0
+
+
 class ModelSteps:
     """Asks models. ``provider`` resolves ``ModelRef.provider`` and retries what failed before the first event."""
 
@@ -94,6 +100,7 @@ class ModelSteps:
         Raises ``StepFailed`` when every model failed, ``StoreError`` when text could not be stored.
         """
         first: ProviderError | None = None
+        cancelled = _cancelled()
         given_up: ModelRef | None = None
         for model in (model for model in chain for _ in range(TRIES_AFTER_TEXT)):
             if model == given_up:
@@ -108,6 +115,8 @@ class ModelSteps:
                     else replace(step, wanted=str(chain[0]), fault=fault_of(first))
                 )
             except ProviderError as error:
+                if _cancelled() > cancelled:  # what broke is the connection that the cancellation closed
+                    raise asyncio.CancelledError from error
                 first = first or error
                 log.warning("turn %s: %s failed: %s (%s)", turn.id, model, type(error).__name__, error.detail or error)
                 broke_off = writer.draft.pieces > draft.pieces

@@ -173,8 +173,8 @@ async def test_stop_on_the_page_keeps_the_text_and_closes_the_vendors_connection
     async with daemon(sim.url) as live:
         turn = await live.say("talk")
         async with asyncio.timeout(10):
-            async for _, event, _data in live.events(last="0"):
-                if event == "token":
+            async for _, event, data in live.events(last="0"):
+                if event == "token" and data["text"]:
                     break
         await live.say("/stop", message_id="m2")
         shown, done = await live.until_done(turn=turn)
