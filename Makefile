@@ -10,7 +10,7 @@ RUN_EXTRAS := local,anthropic,openai,ollama
 NPM_TOOLS := .npm
 REFEREES := .referees
 
-.PHONY: run test prove lint format bench clean screenshot debian-packages help
+.PHONY: run test tests-of prove lint format bench clean screenshot debian-packages help
 
 help:
 	@echo "make run    install what the first answer needs and start the daemon"
@@ -63,8 +63,13 @@ format: $(VENV)/.test
 
 # The browser's tests run by themselves: what they look at must not wait for a process that dies beside them.
 test: $(VENV)/.test debian-packages $(NPM_TOOLS)/.done $(REFEREES)/.done lint
-	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist loadfile -m "browser and not prove" --cov --cov-report=
-	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist loadfile -m "not browser and not prove" --cov --cov-append --cov-report=term:skip-covered
+	@$(MAKE) --no-print-directory tests-of WHICH="browser and not prove" REPORT="--cov --cov-report="
+	@$(MAKE) --no-print-directory tests-of WHICH="not browser and not prove" REPORT="--cov --cov-append --cov-report=term:skip-covered"
+
+# What fails on a machine that others keep busy must pass at once when it runs alone; the first failure stays in the output.
+tests-of:
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist loadfile -m "$(WHICH)" $(REPORT) || \
+	OMP_NUM_THREADS=1 $(BIN)/pytest --last-failed --last-failed-no-failures none -m "$(WHICH)"
 
 prove: $(VENV)/.test debian-packages $(NPM_TOOLS)/.done $(REFEREES)/.done
 	OMP_NUM_THREADS=1 $(BIN)/pytest -m "prove or not prove" --timeout 900
