@@ -25,7 +25,7 @@ from channels.web.api import Api, about
 from channels.web.assets import Pages
 from channels.web.bodies import json_answer, language_of
 from channels.web.desk import API_PREFIX, Desk, Refused
-from channels.web.events import Hub
+from channels.web.events import ChatLog, Hub
 from channels.web.gate import SECURITY_HEADERS, Gate, is_loopback_host
 from channels.web.openai import Exchanges, OpenAi
 from channels.web.render import blocks
@@ -167,11 +167,18 @@ class WebChannel:
     def _show_pages(self, to: Address, part: Part) -> None:
         chat_log = self._hub.log(to.chat)
         before = chat_log.live
+        was_behind = chat_log.screen(part.turn).behind is not None
         chat_log.show(part)
+        if not was_behind and (rest := chat_log.screen(part.turn).behind) is not None and self.connected:
+            self._errands.put_nowait(lambda: self._catch_up(chat_log, part.turn, rest))
         if chat_log.live != before:
             self._hub.tell_all("chats", {"chat": to.chat, "live": chat_log.live})
         if chat_log.waiting and part.view.phase is not Phase.WRITING and self.connected:
             self._errands.put_nowait(lambda: self._rejoin(to, part.turn))
+
+    async def _catch_up(self, chat_log: ChatLog, turn: str, rest: float) -> None:
+        await self._kit.clock.sleep(rest)
+        chat_log.catch_up(turn)
 
     async def _rejoin(self, to: Address, turn: str) -> None:
         """Between two steps a running turn takes in what was said meanwhile; the transcript knows which messages."""

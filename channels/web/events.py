@@ -82,6 +82,10 @@ class ChatLog:
     def show(self, part: Part) -> None:
         self._append(self.screen(part.turn).show(part))
 
+    def catch_up(self, turn: str) -> None:
+        if turn in self.screens:
+            self._append(self.screens[turn].catch_up())
+
     def say(self, turn: str, said: Said) -> None:
         self._append(self.screen(turn).say(said))
 

@@ -52,6 +52,7 @@ class Screen:
         self._clock = clock
         self._growing = Growing()
         self._render_due = 0.0
+        self._behind = False
 
     @property
     def live(self) -> bool:
@@ -84,6 +85,21 @@ class Screen:
         self.stop = view.stop
         return self.snapshot() if lost else self._difference(*was) + self._ending()
 
+    @property
+    def behind(self) -> float | None:
+        """Seconds until the text that ``show`` left for later can be rendered; None when nothing was left."""
+        return max(0.0, self._render_due - self._clock.monotonic()) if self._behind else None
+
+    def catch_up(self) -> list[Unsent]:
+        """Render what ``show`` left for later: without this the last words before a pause would stay unseen."""
+        before, self._render_due = self.blocks, 0.0
+        if self._behind:
+            self._render(final=False)
+        if self.blocks == before:
+            return []
+        offset = len(self.text)
+        return [("token", {"turn": self.turn, "offset": offset, "text": "", **patch(before, self.blocks)})]
+
     def restore(self, text: str, stop: StopReason | None) -> None:
         """Fill from the transcript: a turn of which nothing was shown since the process started."""
         self.text, self.stop = text, stop
@@ -92,7 +108,8 @@ class Screen:
 
     def _render(self, *, final: bool) -> None:
         before = self._clock.monotonic()
-        if not final and before < self._render_due:
+        self._behind = not final and before < self._render_due
+        if self._behind:
             return
         self.blocks = self._growing.update(self.text, final=final)
         took = self._clock.monotonic() - before

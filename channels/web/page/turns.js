@@ -66,7 +66,8 @@ export class Turn {
       this.file(frame);
       if (frame.fresh) this.element.classList.add("fresh");
     }
-    this.phase = frame.snapshot ? frame.phase : "writing";
+    if (frame.snapshot) this.phase = frame.phase;
+    else if (frame.text) this.phase = "writing";
     this.answer.take(frame);
   }
 

@@ -357,3 +357,31 @@ async def test_a_last_event_that_is_no_number_is_refused(last: str) -> None:
         answer = await http.get(f"{house.url}/v1/events", params={"chat": "a", "after": last})
         answer.close()
         assert answer.status == 400
+
+
+class BusyClock(SystemClock):
+    """A machine so busy that each look at the clock is 20 ms after the last."""
+
+    def __init__(self) -> None:
+        self._looks = 0
+
+    def monotonic(self) -> float:
+        self._looks += 1
+        return super().monotonic() + 0.02 * self._looks
+
+
+async def test_the_words_before_a_pause_are_rendered_however_slow_the_machine_is() -> None:
+    house = House(clock=BusyClock())
+    async with house.open(), aiohttp.ClientSession() as client:
+        async with client.get(f"{house.url}/v1/events?chat=a") as stream:
+            page = Page()
+            turn = house.start("a")
+            await turn.write("First.\n\n")
+            await turn.write("Second.\n\n")
+            async for event in events(stream):
+                if event.type != ":":
+                    page.take(event.data)
+                shown = page.turns.get(turn.id)
+                if shown and "Second." in "".join(shown.html):
+                    break
+            assert page.turns[turn.id].text == "First.\n\nSecond.\n\n"
