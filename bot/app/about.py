@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from importlib import metadata
 from typing import Any
 
 from bot.core.model import ModelRef
 from bot.core.ports import Channel, Clock
+from bot.web.health import channel_words
 
 
 def version() -> str:
@@ -23,7 +24,8 @@ def version() -> str:
 @dataclass(slots=True)
 class About:
     """Implements ``bot.core.ports.Control``. The callables are asked at every reading; ``trouble`` is a sentence while
-    something keeps the daemon from working (a full disk), "" otherwise; ``faults`` are sentences by provider."""
+    something keeps the daemon from working (a full disk), "" otherwise; ``faults`` are sentences by provider; ``stale``
+    names the channels that give no sign of life."""
 
     name: str
     clock: Clock
@@ -31,6 +33,7 @@ class About:
     chain: Callable[[], list[ModelRef]]
     local: Callable[[], Mapping[str, Any]]
     live: Callable[[], tuple[int, int]]
+    stale: Callable[[], Collection[str]] = tuple[str, ...]
     urls: list[str] = field(default_factory=list)
     trouble: str = ""
     faults: dict[str, str] = field(default_factory=dict)
@@ -55,17 +58,23 @@ class About:
             "version": version(),
             "pid": os.getpid(),
             "uptime_seconds": round(self.clock.monotonic() - self.began, 1),
-            "channels": {
-                name: "connected" if channel.connected else "disconnected" for name, channel in self.channels.items()
-            },
+            "channels": self.words(),
             "urls": list(self.urls),
             "model": model,
             "chain": [str(ref) for ref in chain],
             "models": [str(ref) for ref in chain],
             "live_turns": turns,
             "live_lanes": lanes,
-            "trouble": " ".join(filter(None, (self.trouble, *self.faults.values()))),
+            "trouble": " ".join(filter(None, (self.trouble, *self.faults.values(), *map(_hangs, self.stale())))),
         }
+
+    def words(self) -> dict[str, str]:
+        """How each channel is, in one word."""
+        return channel_words({name: channel.connected for name, channel in self.channels.items()}, self.stale())
 
     async def status(self) -> Mapping[str, Any]:
         return self()
+
+
+def _hangs(channel: str) -> str:
+    return f"The channel {channel} gives no sign of life and is being started again."

@@ -10,9 +10,10 @@ from typing import Final
 
 from bot.config.loaded import Config
 from bot.core.errors import TransportError
+from bot.core.http import Timeouts
 from bot.core.model import ModelRef
 from bot.core.ports import Clock
-from bot.net.http import Timeouts, Transport
+from bot.net.http import Transport
 
 log = logging.getLogger(__name__)
 

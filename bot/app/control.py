@@ -24,10 +24,13 @@ from bot.web.server import AsgiServer
 log = logging.getLogger(__name__)
 
 
-def control_app(control: Control, records: Records, terminal: AsgiApp | None = None) -> Starlette:
+def control_app(
+    control: Control, records: Records, terminal: AsgiApp | None = None, more: Sequence[BaseRoute] = ()
+) -> Starlette:
     """``GET /status``, ``GET /trace/{address or turn}?last=N`` and, where the terminal channel is on, ``WS /terminal?chat=…``.
 
-    Who may connect is decided by the socket file (0600), not here. ``terminal`` is the channel's own ASGI handler.
+    Who may connect is decided by the socket file (0600), not here. ``terminal`` is the channel's own ASGI handler,
+    ``more`` what other rooms answer.
     """
 
     async def status(request: Request) -> Response:
@@ -41,7 +44,7 @@ def control_app(control: Control, records: Records, terminal: AsgiApp | None = N
         rows = await rows_of(records, request.path_params["target"], max(1, min(last, ALL_ROWS)))
         return StreamingResponse(_lines(rows), media_type="application/x-ndjson")
 
-    routes: list[BaseRoute] = [Route("/status", status), Route("/trace/{target:path}", trace)]
+    routes: list[BaseRoute] = [Route("/status", status), Route("/trace/{target:path}", trace), *more]
     if terminal is not None:
         routes.append(WebSocketRoute("/terminal", _delegate(terminal)))
     return Starlette(routes=routes, exception_handlers={BowerbirdError: _refused})

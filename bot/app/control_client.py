@@ -82,11 +82,19 @@ class ControlClient:
             await session.close()
 
     async def status(self) -> Mapping[str, Any]:
-        with self._translated():
-            async with self._open.get(f"{_URL}/status") as answer:
-                await self._checked(answer)
-                found: Mapping[str, Any] = await answer.json()
-                return found
+        return await self._object("GET", "/status")
+
+    async def pair(self) -> Mapping[str, Any]:
+        """Who waits with a code, and who may talk: ``bot.inbox.pairing.Listing`` as plain values."""
+        return await self._object("GET", "/pair")
+
+    async def approve(self, code: str) -> Mapping[str, Any]:
+        """``kind`` and ``person`` of a ``bot.store.people.Ruling`` as plain values."""
+        return await self._object("POST", "/pair/approve", {"code": code})
+
+    async def revoke(self, identity: str) -> Mapping[str, Any]:
+        """The same for ``channel:id``."""
+        return await self._object("POST", "/pair/revoke", {"identity": identity})
 
     async def trace(self, target: str, last: int | None = None) -> AsyncIterator[dict[str, Any]]:
         """The rows of an address or a turn as ``bot.app.records.row_json`` writes them, oldest first."""
@@ -109,6 +117,13 @@ class ControlClient:
             )
         async with socket:
             yield TerminalLink(socket)
+
+    async def _object(self, method: str, path: str, body: Mapping[str, str] | None = None) -> Mapping[str, Any]:
+        with self._translated():
+            async with self._open.request(method, _URL + path, json=body) as answer:
+                await self._checked(answer)
+                found: Mapping[str, Any] = await answer.json()
+                return found
 
     @property
     def _open(self) -> aiohttp.ClientSession:

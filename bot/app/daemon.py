@@ -16,7 +16,9 @@ from bot.app.control import ControlServer, control_app
 from bot.app.local import LocalModel
 from bot.app.lock import FolderLock
 from bot.app.metered import MeteredChannel, MeteredProvider
-from bot.app.supervision import keep_running
+from bot.app.notify import ServiceManager, keep_informed
+from bot.app.pairing import gate_of, pair_routes
+from bot.app.supervision import Supervisor
 from bot.brain.approvals import Approvals
 from bot.brain.calls import Bench
 from bot.brain.loop import Brain, TurnLimits
@@ -35,8 +37,8 @@ from bot.core.texts import language_of
 from bot.core.view import Limits
 from bot.inbox.admission import Admission
 from bot.inbox.commands import Commands
-from bot.inbox.gate import Gate
 from bot.inbox.lanes import Lanes
+from bot.inbox.pairing import Pairing
 from bot.inbox.receiving import Inbox
 from bot.inbox.turns import TurnRunner
 from bot.net.http import Transport
@@ -72,10 +74,11 @@ async def run_daemon(
     only: Collection[str] = (),
     ready: Callable[[], None] = lambda: None,
     watch: Watch = nobody_watches,
+    manager: ServiceManager | None = None,
 ) -> None:
     """Run until cancelled; cancellation stops it in order. ``only`` names the channels to run (none: all that are on,
     and the HTTP port). ``ready`` is called once messages are taken; ``watch`` runs beside, with what the daemon says of
-    itself.
+    itself; ``manager`` is the service manager that started this process, if one did.
 
     Raises ``BowerbirdError`` when it cannot start.
     """
@@ -88,9 +91,9 @@ async def run_daemon(
         transport = Transport()
         stack.push_async_callback(transport.aclose)
         entries = [entry for entry in config.providers.values() if entry.module]
-        models = Models(entries, clock, Random(), config.data_dir)
+        models = Models(entries, clock, Random(), config.data_dir, transport)
         stack.push_async_callback(models.aclose)
-        await Daemon(config, clock, store, transport, models, only).run(lock, ready, watch)
+        await Daemon(config, clock, store, transport, models, only).run(lock, ready, watch, manager)
 
 
 class Daemon:
@@ -100,13 +103,16 @@ class Daemon:
         self, config: Config, clock: Clock, store: Store, transport: Transport, models: Models, only: Collection[str]
     ) -> None:
         self._config, self._clock, self._store, self._models, self._only = config, clock, store, models, only
+        self._transport = transport
         self._metrics = Metrics(clock, version())
         self._zone = local_zone() if config.timezone == "auto" else config.timezone
         self._local = LocalModel(config, models)
         self._chain = Chain(config, transport, clock, self._local.ref)
         self._channels: dict[str, Channel] = {}
+        self._supervisors: dict[str, Supervisor] = {}
         self._governor = BucketGovernor(clock)
         self._lanes: Lanes | None = None
+        self._inbox: Inbox | None = None
         self._began: dict[str, float] = {}
         self._about = About(
             name=config.name,
@@ -115,35 +121,46 @@ class Daemon:
             chain=lambda: list(self._chain.models()),
             local=self._local.state,
             live=lambda: (self._lanes.live_turns, self._lanes.live_lanes) if self._lanes else (0, 0),
+            stale=self._stale,
         )
         self._build_channels()
-        access = {name: entry.config for name, entry in config.channels.items()}
-        self._gate = Gate({name: section.access for name, section in access.items() if hasattr(section, "access")})
+        self._gate = gate_of(config)
+        self._pairing = Pairing(store.people, self._gate, clock, announce=self._announce, turn_out=self._turn_out)
         self._approvals = Approvals(store.approvals, clock, self._gate.is_owner, config.tools.approval_minutes)
 
-    async def run(self, lock: FolderLock, ready: Callable[[], None], watch: Watch = nobody_watches) -> None:
+    async def run(
+        self,
+        lock: FolderLock,
+        ready: Callable[[], None],
+        watch: Watch = nobody_watches,
+        manager: ServiceManager | None = None,
+    ) -> None:
+        manager = manager or ServiceManager()
         async with AsyncExitStack() as servers, asyncio.TaskGroup() as edges:
             await self._chain.look()
             async with asyncio.TaskGroup() as turns:
-                inbox = self._inbox(turns)
+                inbox = self._inbox = self._build_inbox(turns)
                 receive = self._counted(inbox.receive)
+                await self._pairing.load()
                 await self._open_ports(servers, lock)
                 resumed = await inbox.resume(self._channels)
                 if resumed:
                     log.info("%d unfinished turns go on", resumed)
-                for channel in self._channels.values():
-                    edges.create_task(keep_running(channel, receive, self._clock))
+                for supervisor in self._supervisors.values():
+                    edges.create_task(supervisor.run(receive))
                 for work in (
                     self._chain.watch(),
                     self._metrics.watch_loop(),
                     self._prepare_model(),
                     watch(self._about),
+                    self._keep_informed(manager),
                 ):
                     edges.create_task(work)
                 ready()
                 try:
                     await asyncio.get_running_loop().create_future()
                 finally:
+                    manager.tell(STOPPING=1, STATUS="stopping")
                     log.info("stopping: new messages are kept for the next start")
                     inbox.close()
                     await self._drained()
@@ -155,6 +172,7 @@ class Daemon:
             kit = ChannelKit(
                 governor=self._governor,
                 clock=self._clock,
+                http=self._transport,
                 archive=self._store.transcript,
                 notes=self._store.notes(f"channel:{name}"),
                 name=name,
@@ -165,12 +183,13 @@ class Daemon:
             channel: Channel = builder(entry.module)(entry.config, kit)
             self._governor.declare(name, getattr(channel, "rates", Rates(chat_interval=channel.limits.pace)))
             self._channels[name] = channel
+            self._supervisors[name] = Supervisor(channel, self._clock)
 
-    def _inbox(self, turns: asyncio.TaskGroup) -> Inbox:
+    def _build_inbox(self, turns: asyncio.TaskGroup) -> Inbox:
         brain = self._brain()
         runner = TurnRunner(
             brain=brain,
-            commands=Commands(self._store.usage, self._about, self._stop_others, self._zone),
+            commands=Commands(self._store.usage, self._about, self._stop_others, self._zone, self._pairing),
             publisher=self._publisher,
             store=self._store,
             clock=self._clock,
@@ -189,6 +208,7 @@ class Daemon:
         self._metrics.lanes_from(lambda: self._lanes.live_lanes if self._lanes else 0)
         return Inbox(
             gate=self._gate,
+            pairing=self._pairing,
             rows=self._store.inbox,
             lanes=self._lanes,
             approvals=self._approvals,
@@ -301,21 +321,37 @@ class Daemon:
             )
         )
 
+    def _announce(self, notice: InboxRow) -> None:
+        """Of a channel that does not run, it waits for a start with it."""
+        if self._lanes is not None and notice.inbound.address.channel in self._channels:
+            self._lanes.submit(notice)
+
+    async def _turn_out(self, identity: str) -> None:
+        if self._inbox is not None:
+            await self._inbox.turn_out(identity)
+
     async def _answer_press(self, press: ButtonPress, notice: str) -> None:
         await self._channels[press.address.channel].answer(press, notice)
 
     async def _open_ports(self, servers: AsyncExitStack, lock: FolderLock) -> None:
         terminal = getattr(self._channels.get("terminal"), "attach", None)
-        control = control_app(self._about, self._store.transcript, terminal)
+        control = control_app(self._about, self._store.transcript, terminal, pair_routes(self._pairing))
         await servers.enter_async_context(ControlServer(lock, control))
         if self._only:
             return
         web: Any = self._config.channels["web"].config
-        health = Health(lambda: {name: channel.connected for name, channel in self._channels.items()})
+        health = Health(lambda: {name: channel.connected for name, channel in self._channels.items()}, self._stale)
         mounts = [channel.app for channel in self._channels.values() if hasattr(channel, "app")]
         server = await servers.enter_async_context(WebServer(web.host, web.port, mounts, health, self._metrics))
         self._about.urls.append(server.url)
         log.info("%s is at %s", self._config.name, server.url)
+
+    def _stale(self) -> list[str]:
+        return [name for name, supervisor in self._supervisors.items() if supervisor.stale]
+
+    async def _keep_informed(self, manager: ServiceManager) -> None:
+        settled = self._store.database.settled
+        await keep_informed(manager, self._clock, self._supervisors.values(), self._about.words, settled)
 
     async def _prepare_model(self) -> None:
         """What the first answer would otherwise wait for: the vendor's library, or the embedded model."""

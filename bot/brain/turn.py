@@ -32,6 +32,10 @@ class Turn:
         return self.message.sender
 
 
+def _nothing() -> None:
+    return
+
+
 @dataclass(frozen=True, slots=True)
 class Floor:
     """The lane's side of a turn.
@@ -39,7 +43,10 @@ class Floor:
     ``steer`` lets the messages that arrived meanwhile join the turn (their rows are written) and returns how many; it
     is told whether the turn has not begun to answer. Called at every step boundary.
     ``parked`` is held while the turn waits for a person: it frees the lane, and leaving it waits for the lane again.
+    ``answered`` is called once the end is written: what is left is to show it, which a slow platform may make long, and
+    which needs none of the house's slots.
     """
 
     steer: Callable[[bool], Awaitable[int]]
     parked: Callable[[], AbstractAsyncContextManager[None]]
+    answered: Callable[[], None] = _nothing

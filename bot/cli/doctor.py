@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from bot.cli.session import Session, config_option
 from bot.core.errors import BowerbirdError, ConfigError, StoreError
@@ -13,6 +13,8 @@ from bot.core.errors import BowerbirdError, ConfigError, StoreError
 if TYPE_CHECKING:
     from bot.config.doctor import Finding
     from bot.config.loaded import Config
+
+_OWNED_BY_WHO_IS_THERE: Final = ("web", "terminal")
 
 DETAILS = """\
 Without --online nothing is asked of any platform or vendor. Exit status 1 when something is wrong, 78 when it is the
@@ -49,7 +51,7 @@ def _print(findings: Iterable[Finding], as_one_object: bool) -> None:
 async def _findings(config: Config, online: bool) -> list[Finding]:
     from bot.config.doctor import check
 
-    findings = [*await check(config), await _daemon(config), await _store(config)]
+    findings = [*await check(config), await _daemon(config), await _store(config), *await _people(config)]
     if online:
         from bot.config.reach import reach
         from bot.net.http import Transport
@@ -93,3 +95,28 @@ async def _store(config: Config) -> Finding:
     except StoreError as error:
         return Finding("fail", "store", str(error), "restore a backup, or move the file away and start anew")
     return Finding("ok", "store", f"{file} can be read")
+
+
+async def _people(config: Config) -> list[Finding]:
+    """Channels without an owner: nobody there can approve a tool or let others in."""
+    from bot.app.pairing import listing
+    from bot.config.doctor import Finding
+    from bot.inbox.access import Access
+
+    try:
+        known = await listing(config)
+    except BowerbirdError:
+        return []  # the lines about daemon and store say why
+    owned = {person.channel for person in known.people if person.standing == "owner"} | {*_OWNED_BY_WHO_IS_THERE}
+    findings = []
+    for name, entry in config.channels.items():
+        access = getattr(entry.config, "access", None)
+        if not entry.on or name in owned or not isinstance(access, Access):
+            continue
+        if access.pairing:
+            advice = "write to the bot there; it answers with a code for `bowerbird pair approve CODE`"
+            findings.append(Finding("ok", "people", f"{name} has no owner yet", advice))
+        else:
+            advice = f"add an id to channels.{name}.access.owners, or set pairing: true"
+            findings.append(Finding("warn", "people", f"{name} has no owner, and pairing is off", advice))
+    return findings

@@ -20,6 +20,8 @@ COMMANDS: Final = {
     "init": "ask a few questions and write config.yaml, SOUL.md and .env",
     "doctor": "check the configuration and everything it names; each line says what to do",
     "status": "what the running daemon says of itself",
+    "pair": "who may talk to the assistant: list them, let somebody in, send somebody away",
+    "service": "install Bowerbird as a service of systemd, or take it out again",
     "trace": "show what was said and done in a conversation or a turn",
 }
 """Each is a module of this package with ``arguments(parser)``, ``DETAILS`` and ``run(args, session) -> exit status``."""

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import faulthandler
+import os
 import signal
+import sys
 
 from bot.cli.session import Session, config_option
 from bot.cli.signals import until_signal
@@ -21,9 +24,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, session: Session) -> int:
     session.log_to_stderr("info")
+    from bot.app.notify import ServiceManager
+
+    manager = ServiceManager.taken_from(os.environ)
+    if manager.watchdog_seconds and sys.stderr is not None:
+        faulthandler.enable()  # its SIGABRT then leaves in the journal where every thread stood
     config = session.config()
     from bot.app.daemon import run_daemon
     from bot.cli.progress import show_download
 
-    asyncio.run(until_signal(run_daemon(config, watch=show_download), (signal.SIGTERM, signal.SIGINT)))
+    work = run_daemon(config, watch=show_download, manager=manager)
+    asyncio.run(until_signal(work, (signal.SIGTERM, signal.SIGINT)))
     return 0

@@ -10,8 +10,9 @@ from urllib.parse import urlsplit
 
 from bot.config.doctor import Finding
 from bot.config.loaded import Config, Entry
-from bot.core.errors import BowerbirdError, TransportError
-from bot.net.http import Timeouts, Transport
+from bot.core.errors import BowerbirdError, ChannelUnreachable, TransportError
+from bot.core.http import Timeouts
+from bot.net.http import Transport
 
 PROBE_SECONDS: Final = 15.0
 _TIMEOUTS: Final = Timeouts(connect=5.0, silence=5.0, total=10.0)
@@ -44,7 +45,7 @@ async def _asked(area: str, entry: Entry, transport: Transport, needed: str) -> 
             said = await probe(entry.config) if probe else await _answers(address, transport)
     except TimeoutError:
         return Finding("fail", area, f"{entry.name} did not answer within {PROBE_SECONDS:g} s", "check the network")
-    except TransportError as error:
+    except (TransportError, ChannelUnreachable) as error:
         if entry.kind == "ollama" and entry.name != needed:
             return Finding(
                 "warn", area, f"{entry.name} does not run at {address}", "start it to have its models answer"

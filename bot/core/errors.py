@@ -8,7 +8,7 @@ BowerbirdError
 │   ├── StoreBusy               another program holds the file
 │   ├── StoreReadOnly           the folder or the file cannot be written
 │   └── StoreDamaged            the file is not a sound database
-├── TransportError              the network, below any vendor (retryable)
+├── TransportError              the network, below any vendor (`sent`: the request may have arrived)
 │   └── TransportTimeout
 ├── ChannelError                a platform refused or could not be reached
 │   ├── RateLimited             wait `retry_after` seconds, in full
@@ -81,7 +81,11 @@ class StoreDamaged(StoreError):
 
 
 class TransportError(BowerbirdError):
-    pass
+    """``sent``: the request may have reached the server, so its effect is unknown."""
+
+    def __init__(self, message: str, *, sent: bool = True) -> None:
+        super().__init__(message)
+        self.sent = sent
 
 
 class TransportTimeout(TransportError):

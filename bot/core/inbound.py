@@ -127,7 +127,8 @@ Inbound = UserMessage | MessageEdited | MessageDeleted | ButtonPress | StopPress
 class Receipt:
     """What ``receive`` returns once an inbound is stored.
 
-    ``turn`` is the turn that will answer ("" when none will), ``duplicate`` that this id had been stored before,
+    ``turn`` is the turn that will answer ("" when none will), ``duplicate`` that this id had been stored before and, for
+    all but messages to be answered, dealt with,
     ``refused`` the sentence for the person when the inbound was turned away ("" otherwise).
     """
 

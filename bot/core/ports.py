@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from bot.core.address import Address, Sender
+from bot.core.http import Http
 from bot.core.inbound import ButtonPress, FileRef, Inbound, Receipt
 from bot.core.model import ModelEvent, ModelRequest
 from bot.core.tool import ToolContext, ToolResult, ToolSpec
@@ -108,6 +109,30 @@ class Mounted(Protocol):
     def app(self) -> AsgiApp: ...
 
 
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """When a channel last gave a sign of life: ``at`` in the clock's monotonic seconds; it hangs ``stale_after`` seconds later.
+
+    A sign of life is whatever a hanging adapter could not do: to hear from its platform (an empty poll, a heartbeat, a
+    refusal) and also to *begin* another attempt to reach it. So a wrong token, a network that is down and a platform
+    that says no never make a channel stale, since no restart would mend them; silence without attempts does.
+    ``stale_after`` is longer than everything the adapter may wait for between two signs: a long poll with its time
+    limit, the longest back-off, a ``retry_after``. Where that is unknown beforehand, ``progress`` is None meanwhile.
+    """
+
+    at: float
+    stale_after: float
+
+
+class Progressing(Protocol):
+    """A channel that has something to hang on. One without this attribute lives as long as the event loop answers."""
+
+    @property
+    def progress(self) -> Progress | None:
+        """None while nothing is due."""
+        ...
+
+
 class Provider(Protocol):
     """One model vendor."""
 
@@ -169,10 +194,11 @@ class Control(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ChannelKit:
-    """What a channel is built with, beside its own config."""
+    """What a channel is built with, beside its own config. ``http`` is the daemon's own: not the channel's to close."""
 
     governor: Governor
     clock: Clock
+    http: Http
     archive: Archive
     notes: Notes
     name: str

@@ -134,6 +134,22 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
         "zh": "直接发消息即可。命令：\n\n- /new：开始新的对话\n- /stop：停止当前任务\n"
         "- /status：运行状态\n- /model：使用的模型\n- /usage：今日用量\n- /help：本帮助",
     },
+    "copy_above": {
+        "en": "An unfinished copy of this answer may stand above: I was cut off while sending it.",
+        "zh": "上方可能有这条回答的未完成副本：发送时我被中断了。",
+    },
+    # a platform's own menu of commands
+    "menu_new": {"en": "Start a new conversation", "zh": "开始新的对话"},
+    "menu_stop": {"en": "Stop the answer that is being written", "zh": "停止正在生成的回答"},
+    "menu_status": {"en": "How I am, and which model answers", "zh": "查看运行状态和当前模型"},
+    "menu_usage": {"en": "What you have used today", "zh": "查看今天的用量"},
+    "menu_model": {"en": "Which models answer, in which order", "zh": "查看模型及其顺序"},
+    "menu_help": {"en": "What I can do", "zh": "查看使用帮助"},
+    "command_help_owner": {
+        "en": "\n- /pair: who waits to be let in, and who may talk to me",
+        "zh": "\n- /pair：查看等待批准的人和可以与我交谈的人",
+    },
+    "command_owners_only": {"en": "Only an owner may use this command.", "zh": "只有所有者可以使用这个命令。"},
     "command_new": {
         "en": "A new conversation. What came before is kept, but I no longer look at it.",
         "zh": "新的对话已开始。之前的内容会保留，但我不再参考。",
@@ -162,11 +178,77 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
         "en": "I only talk to people my owner has let in.",
         "zh": "我只与所有者允许的人交谈。",
     },
+    "refused_with_code": {
+        "en": "I only talk to people my owner has let in. Your code is {code}; it is valid for one hour. Give it to my owner,"
+        " who can let you in with /pair {code} in a chat with me, or on my machine with: bowerbird pair approve {code}",
+        "zh": "我只与所有者允许的人交谈。你的配对码是 {code}，一小时内有效。请把它交给我的所有者，"
+        "由其在与我的聊天中发送 /pair {code}，或在我运行的机器上执行：bowerbird pair approve {code}",
+    },
+    "refused_crowd": {
+        "en": "I only talk to people my owner has let in, and too many are waiting for that already. Please write again in an hour.",
+        "zh": "我只与所有者允许的人交谈，目前等待批准的人太多。请一小时后再发消息。",
+    },
     "refused_too_long": {
         "en": "This message is longer than {limit} characters. Please send it in pieces.",
         "zh": "这条消息超过 {limit} 个字符，请分段发送。",
     },
+    "refused_files": {
+        "en": "I cannot open files or pictures yet. Please tell me in words what you need.",
+        "zh": "我还不能打开文件或图片。请用文字告诉我你需要什么。",
+    },
     "refused_empty": {"en": "There is no text in this message.", "zh": "这条消息没有文字。"},
+    # pairing: {who} is a name with an identity such as telegram:7
+    "pair_greeting": {
+        "en": "You have been let in. Write to me as you would to a person; /help shows what else I understand.",
+        "zh": "你已获准与我交谈。像和人聊天一样给我发消息即可；发送 /help 查看更多功能。",
+    },
+    "pair_greeting_owner": {
+        "en": "You have been let in and are my owner here: you decide what my tools may do, and let others in with /pair."
+        " Write to me as you would to a person; /help shows what else I understand.",
+        "zh": "你已获准与我交谈，并成为我在这里的所有者：由你决定我的工具可以做什么，并可用 /pair 允许其他人。"
+        "像和人聊天一样给我发消息即可；发送 /help 查看更多功能。",
+    },
+    "pair_approved": {"en": "{who} may now talk to me.", "zh": "{who} 现在可以与我交谈。"},
+    "pair_approved_owner": {
+        "en": "{who} may now talk to me and, as the first one on {channel}, is its owner.",
+        "zh": "{who} 现在可以与我交谈，并作为 {channel} 上的第一个人成为所有者。",
+    },
+    "pair_already": {"en": "{who} was let in with this code before.", "zh": "{who} 此前已凭此配对码获准。"},
+    "pair_unknown": {
+        "en": "This code is wrong, or more than an hour old.",
+        "zh": "这个配对码不正确，或已超过一小时。",
+    },
+    "pair_locked": {
+        "en": "Too many wrong codes. Try again in an hour, or on my machine with: bowerbird pair approve",
+        "zh": "错误的配对码太多。请一小时后再试，或在我运行的机器上执行：bowerbird pair approve",
+    },
+    "pair_revoked": {"en": "{who} may no longer talk to me.", "zh": "{who} 不能再与我交谈。"},
+    "pair_turned_down": {"en": "The code of {who} no longer counts.", "zh": "{who} 的配对码已作废。"},
+    "pair_not_paired": {
+        "en": "Nobody with the id {who} was let in, and nobody with it waits.",
+        "zh": "没有 ID 为 {who} 的人获准或等待批准。",
+    },
+    "pair_configured": {
+        "en": "{who} stands in config.yaml: take the id out of channels.{channel}.access there and restart me.",
+        "zh": "{who} 写在 config.yaml 中：请从 channels.{channel}.access 中删除该 ID，然后重启我。",
+    },
+    "pair_direct_only": {
+        "en": "Names and codes are not for groups: send me /pair in a direct chat.",
+        "zh": "姓名和配对码不适合在群组中显示：请在私聊中发送 /pair。",
+    },
+    "pair_waiting": {"en": "Waiting to be let in:", "zh": "等待批准："},
+    "pair_nobody_waits": {"en": "Nobody waits to be let in.", "zh": "没有人等待批准。"},
+    "pair_people": {"en": "Known to me:", "zh": "已知的人："},
+    "pair_nobody": {"en": "Nobody has been let in yet.", "zh": "尚未允许任何人。"},
+    "pair_line": {"en": "- {who}: {what}", "zh": "- {who}：{what}"},
+    "pair_minutes": {"en": "{minutes} min left", "zh": "剩余 {minutes} 分钟"},
+    "pair_as_owner": {"en": "owner", "zh": "所有者"},
+    "pair_as_user": {"en": "may talk", "zh": "可以交谈"},
+    "pair_as_revoked": {"en": "sent away before", "zh": "曾被取消"},
+    "pair_usage": {
+        "en": "`/pair CODE` lets somebody in, `/pair revoke telegram:7` sends them away.",
+        "zh": "`/pair 配对码` 允许某人，`/pair revoke telegram:7` 取消某人。",
+    },
     # the live message on platforms that show only text
     "status_thinking": {"en": "thinking…", "zh": "正在思考…"},
     "status_waiting": {"en": "waiting for your decision", "zh": "等待你的决定"},

@@ -104,12 +104,15 @@ class Rendered:
 @dataclass(frozen=True, slots=True)
 class Limits:
     """What a platform can do. ``size`` is the longest message in ``unit``; ``pace`` the seconds between two calls that
-    one chat bears. ``structured`` channels show tool lines, notices and cards by themselves; for the others the outbox
+    one chat bears. ``previews`` False: nothing is shown before the end but a question. ``idempotent``: a part that is
+    sent twice is one message. ``structured`` channels show tool lines, notices and cards by themselves; for the others the outbox
     writes them into the text. ``can_edit`` False: shown text can only be continued, never taken back."""
 
     size: int
     unit: Literal["chars", "utf16", "bytes"] = "chars"
     pace: float = 0.0
+    previews: bool = True
+    idempotent: bool = False
     can_edit: bool = True
     structured: bool = False
     label_chars: int = 64

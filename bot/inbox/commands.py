@@ -11,11 +11,14 @@ from zoneinfo import ZoneInfo
 from bot.brain.turn import Turn
 from bot.core.texts import say
 from bot.core.transcript import Body, BreakRow, ReplyRow
+from bot.inbox.pairing import Pairing, in_chat, told
 from bot.store.usage import UsageRows
 
-AT_ONCE: Final = frozenset({"start", "help", "stop", "status", "usage", "model"})
+AT_ONCE: Final = frozenset({"start", "help", "stop", "status", "usage", "model", "pair"})
 """Answered beside a running turn; ``new`` takes its place in the order of messages."""
 KNOWN: Final = AT_ONCE | {"new"}
+MENU: Final = ("new", "stop", "status", "usage", "model", "help")
+"""What a platform's own menu of commands offers, in this order; ``start`` is known to every client."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +51,10 @@ class Commands:
         about: Callable[[], Mapping[str, Any]],
         stop: Callable[[Turn], Awaitable[bool]],
         zone: str,
+        pairing: Pairing,
     ) -> None:
         self._usage, self._about, self._stop, self._zone = usage, about, stop, zone
+        self._pairing = pairing
 
     async def answer(self, turn: Turn, command: Command, now: float) -> tuple[Body, ...]:
         """The rows of the answer: a reply, and for ``new`` the break."""
@@ -57,7 +62,8 @@ class Commands:
             case "start":
                 return (ReplyRow(say("command_start", turn.language, name=self._about()["name"])),)
             case "help":
-                return (ReplyRow(say("command_help", turn.language)),)
+                more = say("command_help_owner", turn.language) if self._pairing.is_owner(turn.sender) else ""
+                return (ReplyRow(say("command_help", turn.language) + more),)
             case "new":
                 return (ReplyRow(say("command_new", turn.language)), BreakRow())
             case "stop":
@@ -69,6 +75,8 @@ class Commands:
                 return (ReplyRow(self._model(turn.language)),)
             case "usage":
                 return (ReplyRow(await self._day(turn, now)),)
+            case "pair":
+                return (ReplyRow(await self._pair(turn, command.rest, now)),)
         return (ReplyRow(say("command_unknown", turn.language, name=command.name)),)
 
     def _status(self, language: str) -> str:
@@ -89,6 +97,24 @@ class Commands:
         about = self._about()
         demo = say("command_model_demo", language, how=say("get_model", language)) if about["model"].get("demo") else ""
         return say("command_model", language, models=_chain(about), demo=demo).strip()
+
+    async def _pair(self, turn: Turn, rest: str, now: float) -> str:
+        """``CODE`` or ``approve CODE``, ``revoke CHANNEL:ID``, or nothing (``list``) for who waits and who may talk."""
+        language, by = turn.language, turn.sender.identity
+        if not self._pairing.is_owner(turn.sender):
+            return say("command_owners_only", language)
+        if not turn.message.direct:
+            return say("pair_direct_only", language)
+        match rest.split():
+            case [] | ["list"]:
+                return in_chat(await self._pairing.listing(), now, language)
+            case ["revoke", identity]:
+                return told(await self._pairing.revoke(identity, by), language, mark="`")
+            case ["revoke", *_] | ["approve"]:
+                return say("pair_usage", language)
+            case ["approve", *code] | [*code]:
+                return told(await self._pairing.approve("".join(code), by), language, mark="`")
+        raise AssertionError("a list of words always matches")
 
     async def _day(self, turn: Turn, now: float) -> str:
         today = datetime.fromtimestamp(now, UTC).astimezone(ZoneInfo(self._zone))

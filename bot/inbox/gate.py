@@ -1,8 +1,8 @@
-"""Who may talk, where, and who is an owner."""
+"""Who may talk, where, and who is an owner: by the configuration, and by having been let in or sent away since."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -10,6 +10,9 @@ from bot.core.address import Sender
 from bot.core.inbound import UserMessage
 from bot.core.ports import OWNER_ID
 from bot.inbox.access import Access
+from bot.store.people import Person
+
+BY_CONFIG = "config.yaml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,14 +27,38 @@ WELCOME = Verdict("welcome")
 
 
 class Gate:
-    """``access`` by channel name. Whom an adapter has itself proven to be the owner is one on any channel."""
+    """``access`` by channel name. Whom an adapter has itself proven to be the owner is one on any channel.
+
+    ``learn`` keeps what the store says of people in memory, so that a verdict needs no look into it.
+    """
 
     def __init__(self, access: Mapping[str, Access]) -> None:
         self._access = dict(access)
+        self._people: dict[str, Person] = {}
+
+    def learn(self, *people: Person) -> None:
+        """How people stand as of now."""
+        self._people |= {person.identity: person for person in people}
+
+    @property
+    def owned(self) -> frozenset[str]:
+        """Channels whose owner the configuration names."""
+        return frozenset(channel for channel, access in self._access.items() if access.owners)
+
+    def configured(self) -> Sequence[Person]:
+        """Whom the configuration lets in. The id ``*`` is anyone."""
+        people: list[Person] = []
+        for channel, access in self._access.items():
+            people += [Person(channel, id, standing="owner", by=BY_CONFIG) for id in access.owners]
+            people += [Person(channel, id, standing="user", by=BY_CONFIG) for id in access.users]
+        return people
+
+    def pairs(self, channel: str) -> bool:
+        """Whether unknown people may ask to be let in."""
+        return channel in self._access and self._access[channel].pairing
 
     def is_owner(self, sender: Sender) -> bool:
-        access = self._access.get(sender.channel)
-        return sender.id == OWNER_ID or (access is not None and sender.id in access.owners)
+        return sender.id == OWNER_ID or sender.id in self._listed(sender, "owner") or self._stands(sender) == "owner"
 
     def verdict(self, message: UserMessage) -> Verdict:
         access = self._access.get(message.address.channel)
@@ -40,10 +67,32 @@ class Gate:
         if message.sender.is_bot and not access.bots:
             return Verdict("silent", "a bot")
         if message.direct:
-            known = self.is_owner(message.sender) or {message.sender.id, "*"} & set(access.users)
-            return WELCOME if known else Verdict("refuse", "stranger")
+            return WELCOME if self._may_talk(message.sender) else Verdict("refuse", "stranger")
         if not {message.address.chat, "*"} & set(access.groups):
             return Verdict("silent", "group not allowed")
+        if self._is_sent_away(message.sender):
+            return Verdict("silent", "revoked")
         if access.trigger == "never" or (access.trigger == "mention" and not message.addressed):
             return Verdict("silent", "not addressed")
         return WELCOME
+
+    def _may_talk(self, sender: Sender) -> bool:
+        if self.is_owner(sender) or self._stands(sender) == "user":
+            return True
+        users = self._listed(sender, "user")
+        return sender.id in users or ("*" in users and not self._is_sent_away(sender))
+
+    def _is_sent_away(self, sender: Sender) -> bool:
+        """Whoever the configuration names stays: the file is the owner's latest word."""
+        named = {*self._listed(sender, "owner"), *self._listed(sender, "user")}
+        return self._stands(sender) == "revoked" and sender.id not in named
+
+    def _stands(self, sender: Sender) -> str:
+        person = self._people.get(sender.identity)
+        return person.standing if person else ""
+
+    def _listed(self, sender: Sender, standing: Literal["owner", "user"]) -> tuple[str, ...]:
+        access = self._access.get(sender.channel)
+        if access is None:
+            return ()
+        return access.owners if standing == "owner" else access.users

@@ -52,10 +52,13 @@ class _Seat:
             await self._admission.take(self._person)
             self._has_slot = True
 
-    def give(self) -> None:
+    def give_slot(self) -> None:
         if self._has_slot:
             self._has_slot = False
             self._admission.give()
+
+    def give(self) -> None:
+        self.give_slot()
         if self._has_floor:
             self._has_floor = False
             self._floor.release()
@@ -212,7 +215,7 @@ class Lanes:
             if not beside:
                 await seat.take()
             lane.live[turn.id].begun = True
-            await self._run(row, turn, Floor(steer, seat.parked), stopping)
+            await self._run(row, turn, Floor(steer, seat.parked, seat.give_slot), stopping)
         finally:
             seat.give()
             lane.live.pop(turn.id, None)

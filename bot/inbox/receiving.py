@@ -18,11 +18,13 @@ from bot.core.text import storable
 from bot.core.texts import language_of, say
 from bot.inbox.gate import Gate
 from bot.inbox.lanes import Lanes
+from bot.inbox.pairing import Pairing
 from bot.store.inbox import InboxRow, InboxRows
 
 log = logging.getLogger(__name__)
 
 DELETED: Final = "deleted by its author"
+SET_ASIDE: Final = "set aside"
 MAX_TEXT_CHARS: Final = 100_000
 
 Answer = Callable[[ButtonPress, str], Awaitable[None]]
@@ -35,6 +37,7 @@ class Inbox:
         self,
         *,
         gate: Gate,
+        pairing: Pairing,
         rows: InboxRows,
         lanes: Lanes,
         approvals: Approvals,
@@ -42,7 +45,8 @@ class Inbox:
         clock: Clock,
         language: str,
     ) -> None:
-        self._gate, self._rows, self._lanes, self._approvals = gate, rows, lanes, approvals
+        self._gate, self._pairing, self._rows, self._lanes = gate, pairing, rows, lanes
+        self._approvals = approvals
         self._answer, self._clock, self._language = answer, clock, language
         self._acting: set[int] = set()
         self._closed = False
@@ -77,7 +81,7 @@ class Inbox:
                 continue
             match row.inbound:
                 case UserMessage() as message if not row.turn or self._gate.verdict(message).kind != "welcome":
-                    await self._rows.finish(row.id, "set aside", self._clock.now())
+                    await self._rows.finish(row.id, SET_ASIDE, self._clock.now())
                 case UserMessage() as message if not row.attempts and (message.address, message.id) in gone:
                     await self._rows.finish(row.id, DELETED, self._clock.now())
                 case UserMessage():
@@ -91,6 +95,19 @@ class Inbox:
                     await self._rows.finish(row.id, "too late after a restart", self._clock.now())
         return len(seen)
 
+    async def turn_out(self, identity: str) -> None:
+        """The person was sent away: what waits is not answered, and what runs is stopped."""
+        theirs = [
+            (row, message)
+            for row in await self._rows.unfinished()
+            if isinstance(message := row.inbound, UserMessage) and message.sender.identity == identity
+        ]
+        for row, message in theirs:
+            if self._lanes.withdraw(message.address, message.id) is not None:
+                await self._rows.finish(row.id, SET_ASIDE, self._clock.now())
+        for address in {message.address for _, message in theirs}:
+            self._lanes.stop(address, lambda turn: turn.sender.identity == identity)
+
     def close(self) -> None:
         """From now on messages are stored and wait for the next start."""
         self._closed = True
@@ -100,37 +117,42 @@ class Inbox:
         message = replace(message, text=storable(message.text))
         language = language_of(message.text, self._language, message.sender.language)
         verdict = self._gate.verdict(message)
-        if verdict.kind != "welcome":
-            await self._set_aside(message, verdict.reason)
-            return Receipt(refused=say(f"refused_{verdict.reason}", language) if verdict.kind == "refuse" else "")
+        if verdict.kind == "silent":
+            return await self._turn_away(message, verdict.reason)
+        if verdict.kind == "refuse":
+            receipt = await self._turn_away(message, verdict.reason)
+            return receipt if receipt.duplicate else Receipt(refused=await self._pairing.knock(message, language))
         if len(message.text) > MAX_TEXT_CHARS:
-            await self._set_aside(message, "too long")
-            return Receipt(refused=say("refused_too_long", language, limit=MAX_TEXT_CHARS))
-        if not message.text.strip() and not message.files and message.caller is None:
-            await self._set_aside(message, "empty")
-            return Receipt(refused=say("refused_empty", language))
+            return await self._turn_away(message, "too long", say("refused_too_long", language, limit=MAX_TEXT_CHARS))
+        if not message.text.strip() and message.quote is None and message.caller is None:
+            kind = "files" if message.files else "empty"
+            return await self._turn_away(message, kind, say(f"refused_{kind}", language))
         recorded = await self._rows.record(message, secrets.token_hex(6), self._clock.now())
         if recorded.row.turn and not recorded.finished and not self._closed:
             self._lanes.submit(recorded.row)  # a delivery that broke off may have stored it and got no further
         return Receipt(recorded.row.turn, recorded.duplicate)
 
-    async def _set_aside(self, message: UserMessage, reason: str) -> None:
+    async def _turn_away(self, message: UserMessage, reason: str, sentence: str = "") -> Receipt:
         """Keep the reason for a silence or a refusal, and nothing of what was written."""
-        recorded = await self._rows.record(replace(message, text="", quote=None), "", self._clock.now())
-        if not recorded.finished:
-            await self._rows.finish(recorded.row.id, reason, self._clock.now())
+
+        async def kept(_: Inbound) -> str:
+            return reason
+
+        receipt = await self._once(replace(message, text="", quote=None, files=()), kept)
+        return replace(receipt, refused=sentence)
 
     async def _once(self, inbound: Inbound, act: Callable[[Inbound], Awaitable[str]]) -> Receipt:
         """Record, act, finish; a repeated delivery of something dealt with does nothing."""
         recorded = await self._rows.record(inbound, "", self._clock.now())
-        if not recorded.finished and recorded.row.id not in self._acting:
-            self._acting.add(recorded.row.id)
-            try:
-                outcome = await act(inbound)
-                await self._rows.finish(recorded.row.id, outcome, self._clock.now())
-            finally:
-                self._acting.discard(recorded.row.id)
-        return Receipt(duplicate=recorded.duplicate)
+        if recorded.finished or recorded.row.id in self._acting:
+            return Receipt(duplicate=True)
+        self._acting.add(recorded.row.id)
+        try:
+            outcome = await act(inbound)
+            await self._rows.finish(recorded.row.id, outcome, self._clock.now())
+        finally:
+            self._acting.discard(recorded.row.id)
+        return Receipt()
 
     async def _press(self, press: ButtonPress) -> Receipt:
         return await self._once(press, lambda _: self._decided(press))

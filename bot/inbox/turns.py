@@ -80,6 +80,7 @@ class TurnRunner:
                 showing = group.create_task(self._shown(publisher, stopping, asyncio.current_task()))
                 reason = await self._reason(row, turn, floor, stopping, publisher.emit)
                 stopping.set()
+                floor.answered()
         except BaseExceptionGroup as failures:
             raise first_failure(failures) from None
         except asyncio.CancelledError:

@@ -1,43 +1,37 @@
-"""The one HTTP transport for servers without a client library of their own: pooled, bounded, deaf to the environment."""
+"""The one HTTP transport: pooled, bounded, deaf to the environment; what aiohttp raises is translated here, once."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass
+import asyncio
+import io
+import ssl
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from functools import lru_cache
 from typing import Final
 from urllib.parse import urlsplit
 
 import aiohttp
 
 from bot.core.errors import TransportError, TransportTimeout
+from bot.core.http import DEFAULT_TIMEOUTS, FETCH_LIMIT_BYTES, Fetched, Timeouts
+from bot.net.pool import Pool, departing
+from bot.net.trust import trust
 
-FETCH_LIMIT_BYTES: Final = 8 * 1024 * 1024
-"""The largest body that is read whole unless the caller says otherwise."""
+CONNECTIONS: Final = 1024
+PER_HOST: Final = 512
+"""Twice the 256 model streams that may run at once, and far above what a platform's rate lets be under way; two busy
+hosts cannot take each other's places."""
 READ_BYTES: Final = 64 * 1024
-
-
-@dataclass(frozen=True, slots=True)
-class Timeouts:
-    """Seconds. ``connect`` covers waiting for a place in the pool, the name look-up and the handshake; ``silence`` the
-    time between two pieces of an answer, its first included; ``total`` the whole exchange (None: without end)."""
-
-    connect: float = 10.0
-    silence: float = 60.0
-    total: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Fetched:
-    """An answer that was read whole. Header names are in lower case."""
-
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
+AT_ONCE_BYTES: Final = 256 * 1024
+SURELY_SENT_BYTES: Final = 64 * 1024
+SLOWEST_BYTES_PER_SECOND: Final = 16 * 1024
+_BROKEN: Final = (aiohttp.ClientError, OSError)
+"""All that aiohttp raises for what the network does; its timeouts are TimeoutErrors, and those are OSErrors."""
 
 
 class Reply:
-    """An open answer. Leave the block it came from, or ``aclose``, to give the connection back."""
+    """Implements ``bot.core.http.Reply``."""
 
     def __init__(self, response: aiohttp.ClientResponse, host: str) -> None:
         self._response, self._host = response, host
@@ -45,16 +39,17 @@ class Reply:
         self.headers: Mapping[str, str] = {name.lower(): value for name, value in response.headers.items()}
 
     async def aiter_bytes(self) -> AsyncIterator[bytes]:
-        """The body as it arrives; ``TransportError`` when it breaks off before its announced end."""
+        content = self._response.content
         while True:
-            with _translated(self._host):
-                chunk = await self._response.content.readany()
+            try:
+                chunk = await content.readany()
+            except _BROKEN as error:
+                raise _translated(error, self._host, sent=True) from None
             if not chunk:
                 return
             yield chunk
 
     async def read(self, limit_bytes: int = FETCH_LIMIT_BYTES) -> bytes:
-        """The whole body; ``TransportError`` when it is longer than ``limit_bytes``."""
         body = bytearray()
         async for chunk in self.aiter_bytes():
             body += chunk
@@ -63,7 +58,6 @@ class Reply:
         return bytes(body)
 
     async def aclose(self) -> None:
-        """An answer that was not read to its end takes its connection with it, which tells the server to stop."""
         if self._response.content.is_eof():
             self._response.release()
         else:
@@ -71,13 +65,61 @@ class Reply:
 
 
 class Transport:
-    """A pool of connections. No proxy, cookie or key comes from the environment or from files; nothing is compressed,
-    so that the limits on sizes mean what they say. Usable from the event loop that first asks it for something."""
+    """Implements ``bot.core.http.Http``. No proxy, cookie or key comes from the environment or from files; nothing is
+    compressed, so that the limits on sizes mean what they say. Usable from the event loop that first asks it for
+    something."""
 
-    def __init__(self, *, connections: int = 64, per_host: int = 16) -> None:
+    def __init__(
+        self,
+        *,
+        connections: int = CONNECTIONS,
+        per_host: int = PER_HOST,
+        slowest_bytes_per_second: float = SLOWEST_BYTES_PER_SECOND,
+        trusted: ssl.SSLContext | bool | None = None,
+    ) -> None:
+        """A body may take as long to leave as at ``slowest_bytes_per_second``, and no longer. ``trusted`` is what
+        ``trust`` gives, and None asks it."""
         self._connections, self._per_host = connections, per_host
+        self._slowest = slowest_bytes_per_second
         self._session: aiohttp.ClientSession | None = None
+        self._trust = trusted
         self._closed = False
+
+    async def open(
+        self,
+        method: str,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        body: bytes | None = None,
+        timeouts: Timeouts = DEFAULT_TIMEOUTS,
+        redirects: int = 0,
+    ) -> Reply:
+        host, session = _host_of(url), self._opened()
+        with departing() as departure:
+            try:
+                async with asyncio.timeout(self._sending_seconds(body, timeouts)):
+                    response = await session.request(
+                        method,
+                        url,
+                        headers={"Accept-Encoding": "identity", **(headers or {})},
+                        data=_pieces(body),
+                        allow_redirects=redirects > 0,
+                        max_redirects=max(redirects, 1),
+                        timeout=_limits(timeouts),
+                        ssl=self._trusted(),
+                    )
+            except asyncio.CancelledError:
+                departure.hang_up()
+                raise
+            except _BROKEN as error:
+                departure.hang_up()
+                raise _translated(error, host, sent=departure.left) from None
+        reply = Reply(response, host)
+        if url.startswith("https:") and any(step.url.scheme == "http" for step in (*response.history, response)):
+            await reply.aclose()
+            raise TransportError(f"{host} led to an address that is not encrypted.")
+        return reply
 
     @asynccontextmanager
     async def request(
@@ -87,33 +129,11 @@ class Transport:
         *,
         headers: Mapping[str, str] | None = None,
         body: bytes | None = None,
-        timeouts: Timeouts = Timeouts(),
+        timeouts: Timeouts = DEFAULT_TIMEOUTS,
         redirects: int = 0,
     ) -> AsyncIterator[Reply]:
-        """The answer, with its headers read. Raises ``TransportError`` or ``TransportTimeout``, never for a status.
-
-        ``redirects`` is how many are followed; one from https to http is refused. Leaving the block closes the answer.
-        """
-        host = _host_of(url)
-        with _translated(host):
-            response = await self._open().request(
-                method,
-                url,
-                headers={"Accept-Encoding": "identity", **(headers or {})},
-                data=body,
-                allow_redirects=redirects > 0,
-                max_redirects=max(redirects, 1),
-                timeout=aiohttp.ClientTimeout(
-                    total=timeouts.total,
-                    connect=timeouts.connect,
-                    sock_connect=timeouts.connect,
-                    sock_read=timeouts.silence,
-                ),
-            )
-        reply = Reply(response, host)
+        reply = await self.open(method, url, headers=headers, body=body, timeouts=timeouts, redirects=redirects)
         try:
-            if url.startswith("https:") and any(step.url.scheme == "http" for step in (*response.history, response)):
-                raise TransportError(f"{host} led to an address that is not encrypted.")
             yield reply
         finally:
             await reply.aclose()
@@ -125,12 +145,14 @@ class Transport:
         *,
         headers: Mapping[str, str] | None = None,
         body: bytes | None = None,
-        timeouts: Timeouts = Timeouts(),
+        timeouts: Timeouts = DEFAULT_TIMEOUTS,
         limit_bytes: int = FETCH_LIMIT_BYTES,
     ) -> Fetched:
-        """A whole answer of at most ``limit_bytes``."""
-        async with self.request(method, url, headers=headers, body=body, timeouts=timeouts) as reply:
+        reply = await self.open(method, url, headers=headers, body=body, timeouts=timeouts)
+        try:
             return Fetched(reply.status, reply.headers, await reply.read(limit_bytes))
+        finally:
+            await reply.aclose()
 
     async def aclose(self) -> None:
         self._closed = True
@@ -138,12 +160,12 @@ class Transport:
             await self._session.close()
             self._session = None
 
-    def _open(self) -> aiohttp.ClientSession:
+    def _opened(self) -> aiohttp.ClientSession:
         if self._closed:
-            raise TransportError("The transport is closed.")
+            raise TransportError("The transport is closed.", sent=False)
         if self._session is None:
             self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=self._connections, limit_per_host=self._per_host),
+                connector=Pool(self._connections, self._per_host),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 trust_env=False,
                 auto_decompress=False,
@@ -151,26 +173,52 @@ class Transport:
             )
         return self._session
 
+    def _sending_seconds(self, body: bytes | None, timeouts: Timeouts) -> float | None:
+        """A limit for bodies that a socket's buffer may not take whole: aiohttp listens for silence only behind them,
+        and a server that reads no further would hold them up for ever."""
+        if body is None or len(body) <= SURELY_SENT_BYTES:
+            return None
+        return timeouts.connect + timeouts.silence + len(body) / self._slowest
+
+    def _trusted(self) -> ssl.SSLContext | bool:
+        if self._trust is None:
+            self._trust = trust()
+        return self._trust
+
+
+def _pieces(body: bytes | None) -> bytes | io.BytesIO | None:
+    """A large body leaves in pieces, so that it does not hold up everything else."""
+    return io.BytesIO(body) if body is not None and len(body) > AT_ONCE_BYTES else body
+
+
+@lru_cache(maxsize=64)
+def _limits(timeouts: Timeouts) -> aiohttp.ClientTimeout:
+    return aiohttp.ClientTimeout(
+        total=timeouts.total,
+        connect=timeouts.connect,
+        sock_connect=timeouts.connect,
+        sock_read=timeouts.silence,
+    )
+
 
 def _host_of(url: str) -> str:
     try:
         return urlsplit(url).hostname or "the server"
     except ValueError:
-        raise TransportError("That is not a web address.") from None
+        raise TransportError("That is not a web address.", sent=False) from None
 
 
-@contextmanager
-def _translated(host: str) -> Iterator[None]:
-    """aiohttp's errors in the words of the house; they name the host and nothing else of the address."""
-    try:
-        yield
-    except TimeoutError as error:  # aiohttp's timeouts are TimeoutErrors too
-        raise TransportTimeout(f"{host} did not answer in time.") from error
-    except aiohttp.ClientConnectorError as error:
-        raise TransportError(f"{host} cannot be reached.") from error
-    except aiohttp.InvalidURL as error:
-        raise TransportError("That is not a web address.") from error
-    except aiohttp.TooManyRedirects as error:
-        raise TransportError(f"{host} redirects too often.") from error
-    except (aiohttp.ClientError, OSError) as error:
-        raise TransportError(f"The connection to {host} was lost.") from error
+def _translated(error: Exception, host: str, *, sent: bool) -> TransportError:
+    """aiohttp's errors in the words of the house. They name the host and nothing else: an address may hold a key, and
+    so do aiohttp's own errors, which is why none of them is kept as a cause."""
+    if isinstance(error, TimeoutError):
+        return TransportTimeout(f"{host} did not answer in time.", sent=sent)
+    if isinstance(error, aiohttp.ClientConnectorCertificateError | aiohttp.ClientConnectorSSLError):
+        return TransportError(f"{host} cannot be reached safely: its certificate is not accepted.", sent=sent)
+    if isinstance(error, aiohttp.ClientConnectorError):
+        return TransportError(f"{host} cannot be reached.", sent=sent)
+    if isinstance(error, aiohttp.InvalidURL | aiohttp.NonHttpUrlClientError):
+        return TransportError("That is not a web address.", sent=sent)
+    if isinstance(error, aiohttp.TooManyRedirects):
+        return TransportError(f"{host} redirects too often.", sent=sent)
+    return TransportError(f"The connection to {host} was lost.", sent=sent)

@@ -17,7 +17,8 @@ _VERBS: Final[tuple[tuple[str, Literal["plain", "primary", "danger"]], ...]] = (
     ("always", "plain"),
     ("deny", "danger"),
 )
-_MARKS = re.compile(r"([\\`*_\[\]<>~|#$&])")
+_MARKS = re.compile(r"([\\`*_\[<>~|#$&])")
+"""Not the closing bracket: escaped on both sides, ``[x]`` would be a formula."""
 _SUMMARY_CHARS = 80
 _TOOLS_NAMED = 3
 _ARGUMENT_CHARS = 8000

@@ -22,6 +22,13 @@ _TOLERANCE = 0.001
 _GROUP_WINDOW = 62.0
 """A minute, and some for calls that overtake each other on the way: 20 a minute are 3.1 s apart (PLATFORMS.md 0.1)."""
 _SWEEP_EVERY = 512
+_EVEN = 0.85
+_AT_ONCE = 0.15
+"""What an account bears in a second is spent evenly: a few calls at once, the others one by one. A second's worth at once
+and another a second later would arrive as two where the way is uneven."""
+_CROWD = 3
+_CROWD_SECONDS = 2.0
+"""Refusals in so many chats within so short a time are about the account, whatever they say."""
 
 
 def _no_group(address: Address) -> bool:
@@ -63,6 +70,23 @@ class _Window:
     @property
     def idle_at(self) -> float:
         return self._taken[-1] + self._seconds if self._taken else -inf
+
+
+class _Bucket:
+    """``rate`` calls a second, evenly; a rate of 0 lets everything through."""
+
+    __slots__ = ("_interval", "_level_at", "_slack")
+
+    def __init__(self, rate: float) -> None:
+        self._interval = 1.0 / (rate * _EVEN) if rate else 0.0
+        self._slack = max(0.0, rate * _AT_ONCE - 1) * self._interval
+        self._level_at = -inf
+
+    def free_at(self) -> float:
+        return self._level_at - self._slack
+
+    def take(self, now: float) -> None:
+        self._level_at = max(now, self._level_at) + self._interval
 
 
 @dataclass(slots=True, eq=False)
@@ -113,13 +137,21 @@ class _Chat:
 class _Account:
     """``ready`` are the tickets whose chats are free, dearest kind first, oldest first."""
 
-    second: _Window
+    second: _Bucket
     silent_until: float = -inf
+    refusals: deque[tuple[float, _Chat]] = field(default_factory=deque)
     ready: list[tuple[_Ticket, _Chat]] = field(default_factory=list)
 
     @property
     def free_at(self) -> float:
         return max(self.silent_until, self.second.free_at())
+
+    def is_crowded(self, chat: _Chat, now: float) -> bool:
+        """Whether this refusal, in ``chat``, is one of many."""
+        self.refusals.append((now, chat))
+        while self.refusals[0][0] < now - _CROWD_SECONDS:
+            self.refusals.popleft()
+        return len({id(refused) for _, refused in self.refusals}) >= _CROWD
 
 
 class BucketGovernor:
@@ -192,14 +224,12 @@ class BucketGovernor:
 
     def _silence(self, to: Address, kind: CallKind, limited: RateLimited) -> None:
         chat, account = self._places(to)
-        until = self._clock.monotonic() + limited.retry_after
-        log.warning(
-            "%s asks for %.1f s of silence in %s",
-            to.channel,
-            limited.retry_after,
-            "all chats" if limited.everywhere else to,
-        )
-        if limited.everywhere:
+        now = self._clock.monotonic()
+        until = now + limited.retry_after
+        everywhere = limited.everywhere or account.is_crowded(chat, now)
+        place = "all chats" if everywhere else to
+        log.warning("%s asks for %.1f s of silence in %s", to.channel, limited.retry_after, place)
+        if everywhere:
             account.silent_until = max(account.silent_until, until)
             return
         chat.silent_until = max(chat.silent_until, until)
@@ -218,7 +248,7 @@ class BucketGovernor:
             self._chats[to.channel, to.account, to.chat] = chat
         account = self._accounts.get((to.channel, to.account))
         if account is None:
-            account = self._accounts[to.channel, to.account] = _Account(_Window(rates.account_per_second, 1.0))
+            account = self._accounts[to.channel, to.account] = _Account(_Bucket(rates.account_per_second))
         return chat, account
 
     def _forget(self) -> None:

@@ -11,6 +11,7 @@ from bot.core.view import Limits, Rendered
 from bot.outbox.blocks import Blocks
 from bot.outbox.fences import table_header
 from bot.outbox.graphemes import Unit, aligned, length
+from bot.outbox.partial import repaired
 
 Render = Callable[[str], Rendered]
 
@@ -56,18 +57,27 @@ def pages(text: str, limits: Limits, render: Render, sealed: Sequence[int] = ())
 
 
 def open_page(
-    text: str, limits: Limits, render: Render, sealed: Sequence[int] = (), tail: str = "", *, closed: bool = True
+    text: str,
+    limits: Limits,
+    render: Render,
+    sealed: Sequence[int] = (),
+    tail: str = "",
+    *,
+    closed: bool = True,
+    growing: bool = False,
 ) -> Page:
     """The first page that is not sealed.
 
     ``tail`` is Markdown to stand below the last page. A short one makes the text give way; one longer than a quarter of
     a page is left out where it does not fit. Without ``closed`` the last page leaves an open fence open, so that what it
-    shows is only ever continued. Raises ``ValueError`` for a ``limits.size`` under ``MIN_SIZE``.
+    shows is only ever continued. ``growing``: the text is not at its end, so half a marker there is held back or closed,
+    and what is shown keeps its look when the other half comes. Raises ``ValueError`` for a ``limits.size`` under
+    ``MIN_SIZE``.
     """
     if limits.size < MIN_SIZE:
         raise ValueError(f"a message size of {limits.size} is too small: at least {MIN_SIZE} is needed")
     pager = _Pager(text, limits, render, min(sealed[-1], len(text)) if sealed else 0)
-    page = pager.page(tail)
+    page = pager.page(tail, growing=growing)
     return page if closed or tail or not page.last else pager.unclosed(page)
 
 
@@ -77,11 +87,11 @@ class _Pager:
         self._room = limits.size // 4
         self._blocks = Blocks(text, start, self._room // 2)
 
-    def page(self, tail: str) -> Page:
+    def page(self, tail: str, *, growing: bool) -> Page:
         blocks, size = self._blocks, self._limits.size
         if blocks.last - self._start > _REACH * size:
             return self._part(size)
-        whole = self._markdown(blocks.last)
+        whole = self._growing() if growing else self._markdown(blocks.last)
         for markdown, tailed in ((_joined(whole, tail), bool(tail)), (whole, False)):
             rendered = self._rendered(markdown)
             if rendered.length <= size:
@@ -93,6 +103,13 @@ class _Pager:
         if 0 < tail_length <= self._room and whole:
             return self._part(size - tail_length)
         return last
+
+    def _growing(self) -> str:
+        """The page with its end repaired; nothing while all there is of it are half markers."""
+        split = self._blocks.open_at(self._blocks.last)
+        markdown = repaired(self._markdown(self._blocks.last, closed=False))
+        markdown += split.closing(self._room) if split else ""
+        return markdown if self._render(markdown).text.strip() else ""
 
     def unclosed(self, page: Page) -> Page:
         markdown = self._markdown(self._blocks.last, closed=False)

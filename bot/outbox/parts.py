@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from bot.core.texts import say
 from bot.core.view import Limits, Part, View
 from bot.outbox.compose import buttons, footer
 from bot.outbox.paging import MIN_SIZE, Page, Render, open_page, pages, plain
@@ -16,7 +17,8 @@ class Look:
     """What decides, beside the view, how it looks.
 
     ``plain`` are the indexes of parts whose formatting was refused, ``tight`` of those that were too long, ``elapsed``
-    the seconds of running tools by call id. ``note`` stands below a view whose turn goes on after a restart.
+    the seconds of running tools by call id. ``note`` stands below a view whose turn goes on after a restart;
+    ``copied``: a part was on its way when an earlier process died, and perhaps stands there twice.
     """
 
     limits: Limits
@@ -27,6 +29,7 @@ class Look:
     plain: Collection[int] = ()
     tight: Collection[int] = ()
     note: str = ""
+    copied: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +54,18 @@ def wanted_parts(view: View, sealed: Sequence[int], look: Look) -> list[Wanted]:
     A page that the text has outgrown comes alone: the next one begins where it is sealed. Nothing to see is no part,
     except on a structured channel, which shows the fields of the view.
     """
+    structured = look.limits.structured
     if look.note and not view.final:
         view = replace(view, notices=(*view.notices, look.note))
+    if look.copied and not structured:
+        view = replace(view, notices=(*view.notices, say("copy_above", look.language)))
     live = not (view.final or look.note)
-    index, structured = len(sealed), look.limits.structured
+    index = len(sealed)
     tail = "" if structured else footer(view, look.elapsed, look.language, live=live and look.limits.can_edit)
     limits, render = _means(look, (index,))
-    page = open_page(view.text, limits, render, sealed, tail, closed=look.limits.can_edit or not live)
+    can_edit = look.limits.can_edit
+    growing = live and can_edit and not structured
+    page = open_page(view.text, limits, render, sealed, tail, closed=can_edit or not live, growing=growing)
     if not page.last:
         part = Part(view.turn, index, page.start, page.markdown, page.rendered, _text_alone(view), (), False, True)
         return [Wanted(part, page.end)]

@@ -24,7 +24,7 @@ from bot.core.errors import (
 from bot.core.events import TextDelta, ToolStarted, TurnEnded, TurnEvent
 from bot.core.ports import CallKind, Channel, Clock, Governor
 from bot.core.view import Limits, View
-from bot.outbox.fold import fold
+from bot.outbox.fold import fold, open_cards
 from bot.outbox.ledger import Ledger
 from bot.outbox.parts import Look, Wanted, wanted_parts
 from bot.outbox.screen import Screen
@@ -34,6 +34,8 @@ log = logging.getLogger(__name__)
 FIRST_CHARS: Final = 30
 FIRST_SECONDS: Final = 0.9
 """The first preview leaves at so many characters or so long after the first token: within a second, with some to spare."""
+THINKING_SECONDS: Final = 4.0
+"""A model that is silent for so long gets a thinking line, and with it a Stop button; until then typing is enough."""
 TICK_SECONDS: Final = 5.0
 """How often the seconds of a running tool move on; more slowly where the platform is slow or the tool takes long."""
 RETRY_SECONDS: Final = 60.0
@@ -82,6 +84,7 @@ class Publisher:
         self._news, self._ended = asyncio.Event(), asyncio.Event()
         self._version = self._settled = 0
         self._first_token_at: float | None = None
+        self._began_at = clock.monotonic()
         self._ended_at = 0.0
         self._tool_began: dict[str, float] = {}
         self._note = ""
@@ -180,13 +183,18 @@ class Publisher:
     def _hold(self) -> float | None:
         """Seconds until the view is worth a first call; None: not before something else happens."""
         view, limits = self.view, self._limits
-        if view.final or not self._screen.is_empty or limits.structured or limits.pace == 0:
+        if view.final or limits.structured or limits.pace == 0:
             return 0
-        if view.tools or view.cards or view.notices or len(view.text.strip()) >= FIRST_CHARS:
+        if not limits.previews:
+            return 0 if open_cards(view.cards) else None
+        if not self._screen.is_empty or view.tools or view.cards or view.notices:
             return 0
+        if len(view.text.strip()) >= FIRST_CHARS:
+            return 0
+        now = self._clock.monotonic()
         if self._first_token_at is None or not view.text.strip():
-            return None
-        return max(0.0, self._first_token_at + FIRST_SECONDS - self._clock.monotonic())
+            return max(0.0, self._began_at + THINKING_SECONDS - now) if limits.can_edit else None
+        return max(0.0, self._first_token_at + FIRST_SECONDS - now)
 
     async def _pause(self, seconds: float | None) -> bool:
         """Whether ``seconds`` went by without news."""
@@ -229,6 +237,7 @@ class Publisher:
             plain=self._plain,
             tight=self._tight,
             note=self._note,
+            copied=self._screen.copied and not self._limits.idempotent,
         )
         return wanted_parts(self.view, self._screen.sealed, look)
 

@@ -21,6 +21,8 @@ SEND_SECONDS: Final = 1.5
 """How long a cancelled turn waits for a send that is on its way: what has not been heard of is sent again."""
 RECORD_SECONDS: Final = 2.0
 """How long a cancelled turn may take to remember what the platform has just accepted."""
+LOST: Final = -1
+"""Where the ledger keeps the intent of a send that was made again: for as long as the turn lasts, a copy may stand there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,8 @@ class Screen:
         self._maybe_sent: set[int] = set()
         self._restored = False
         self.repeated_sends = 0
+        self.copied = False
+        """An earlier process died while a part was on its way: it may be on screen, and nobody knows under which id."""
 
     @property
     def sealed(self) -> list[int]:
@@ -64,7 +68,9 @@ class Screen:
             elif record.ref is not None:
                 self._shown[record.index] = _Shown(record.ref, record.accepted_hash)
             else:
-                self._maybe_sent.add(record.index)
+                self.copied = True
+                if record.index != LOST:
+                    self._maybe_sent.add(record.index)
         self._restored = True
 
     def stands(self, want: Wanted) -> bool:
@@ -97,9 +103,11 @@ class Screen:
 
     async def _show(self, want: Wanted, lasting: bool) -> None:
         part, index, digest = want.part, want.part.index, self._digest(want)
-        before = self._shown.get(index)
+        before, was_lost = self._shown.get(index), index in self._maybe_sent
         if before is None:
-            self.repeated_sends += index in self._maybe_sent
+            if was_lost:
+                self.repeated_sends += 1
+                await self._ledger.intend(self._turn, LOST, 0, "")
             await self._ledger.intend(self._turn, index, part.start, digest)
             self._maybe_sent.add(index)
         else:
@@ -111,6 +119,8 @@ class Screen:
                 self._maybe_sent.discard(index)
                 if before is not None:
                     self._shown[index] = before
+                elif not was_lost:
+                    await self._ledger.drop(self._turn, index)
             raise
         self._shown[index] = _Shown(ref, digest, part.markdown)
         self._maybe_sent.discard(index)

@@ -13,6 +13,7 @@ from typing import Any, Final, Protocol
 
 from pydantic import BaseModel
 
+from bot.core.http import Http
 from bot.core.ports import Clock, Provider
 
 _PACKAGE: Final = "bot.providers"
@@ -63,9 +64,10 @@ def entry(name: str, section: Mapping[str, Any]) -> CheckedEntry:
     return CheckedEntry(name, kind, module.Config.model_validate(fields), module.__name__)
 
 
-def built(entry: Entry, clock: Clock, data_dir: Path) -> Provider:
+def built(entry: Entry, clock: Clock, data_dir: Path, http: Http) -> Provider:
     """The provider of an entry, bare."""
-    provider: Provider = importlib.import_module(entry.module).build(entry.name, entry.config, clock, data_dir)
+    module = importlib.import_module(entry.module)
+    provider: Provider = module.build(entry.name, entry.config, clock, data_dir, http)
     return provider
 
 

@@ -22,6 +22,8 @@ from bot.core.errors import (
     StreamCut,
     StreamGarbled,
     StreamStalled,
+    TransportError,
+    TransportTimeout,
 )
 
 SENTENCES: Final[Mapping[type[ProviderError], str]] = {
@@ -194,6 +196,14 @@ class Faults:
         said += [part for part in (complaint.kind, complaint.code, complaint.message) if part]
         said += [f"request {complaint.request_id}"] if complaint.request_id else []
         return self.error(error_class(complaint), ": ".join(said), complaint.retry_after)
+
+    def lost(self, error: TransportError) -> ProviderError:
+        """The error for an answer under way whose connection fails."""
+        return self.error(StreamStalled if isinstance(error, TransportTimeout) else StreamCut, str(error))
+
+    def unreached(self, error: TransportError) -> ProviderError:
+        """The error for a request that got no answer."""
+        return self.lost(error) if error.sent else self.error(ProviderUnreachable, str(error))
 
     def garbled(self, detail: str) -> ProviderError:
         return self.error(StreamGarbled, detail)

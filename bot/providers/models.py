@@ -6,18 +6,16 @@ import asyncio
 from collections.abc import AsyncIterator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from random import Random
-from typing import Final
+from typing import Final, Protocol, runtime_checkable
 
 from bot.core.errors import KeyRefused, ModelMissing
+from bot.core.http import Http
 from bot.core.model import ModelEvent, ModelRef, ModelRequest
 from bot.core.ports import Clock, Provider
 from bot.providers.discovery import Entry, built
 from bot.providers.retry import Retry
-from bot.providers.sdk import clean_environment
 from bot.providers.settings import ProviderConfig
 from bot.providers.watchdog import Patience, Watchdog
 
@@ -34,14 +32,25 @@ class Availability:
     reason: str = ""
 
 
+@runtime_checkable
+class Warming(Protocol):
+    """A provider whose first request would have to wait for something that can be made ready beforehand."""
+
+    def warm(self, endpoint: str = "") -> None:
+        """Make it ready for requests to ``endpoint``; called in a thread, perhaps more than once."""
+        ...
+
+
 class Models:
     """Implements ``Provider`` for all of them: ``request.model.provider`` says which one is meant."""
 
-    def __init__(self, entries: Iterable[Entry], clock: Clock, random: Random, data_dir: Path) -> None:
+    def __init__(self, entries: Iterable[Entry], clock: Clock, random: Random, data_dir: Path, http: Http) -> None:
+        """``http`` carries the requests of all of them; it is not theirs to close."""
         self._entries = {entry.name: entry for entry in entries}
-        self._clock, self._random, self._data_dir = clock, random, data_dir
+        self._clock, self._random, self._data_dir, self._http = clock, random, data_dir, http
         self._bare: dict[str, Provider] = {}
         self._built: dict[str, Provider] = {}
+        self._warmed: set[tuple[str, str]] = set()
 
     def availability(self) -> tuple[Availability, ...]:
         """One line for each configured provider, in the order of the config. Imports no vendor library."""
@@ -70,24 +79,28 @@ class Models:
         return self._built[name]
 
     def warm(self, model: ModelRef) -> None:
-        """Import the vendor's library, about a second's work, before a first request has to wait for it. For a thread.
-
-        A kind of provider that has a vendor's library is named like it.
-        """
-        entry = self._entries.get(model.provider)
-        if entry is not None and not _missing(entry) and find_spec(entry.kind) is not None:
-            with clean_environment(f"{entry.kind.upper()}_", "SSL_CERT_"):
-                import_module(entry.kind)
+        """Import the vendor's library, about a second's work, before a first request has to wait for it. For a thread."""
+        if not self.usable(model):
+            return
+        provider = self.bare(model.provider)
+        if isinstance(provider, Warming):
+            provider.warm(model.endpoint)
+        self._warmed.add((model.provider, model.endpoint))
 
     def bare(self, name: str) -> Provider:
         """The provider itself, without watchdog and retries: for what only its own kind can do. Built if need be."""
         if name not in self._bare:
-            self._bare[name] = built(self._entries[name], self._clock, self._data_dir)
+            made = built(self._entries[name], self._clock, self._data_dir, self._http)
+            return self._bare.setdefault(name, made)
         return self._bare[name]
 
     @asynccontextmanager
     async def stream(self, request: ModelRequest) -> AsyncIterator[AsyncIterator[ModelEvent]]:
-        async with self.provider(request.model.provider, request.model.endpoint).stream(request) as events:
+        model = request.model
+        provider = self.provider(model.provider, model.endpoint)
+        if (model.provider, model.endpoint) not in self._warmed:
+            await asyncio.to_thread(self.warm, model)
+        async with provider.stream(request) as events:
             yield events
 
     async def aclose(self) -> None:

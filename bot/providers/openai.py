@@ -1,23 +1,17 @@
-"""OpenAI and every server that speaks its chat completions: the official library carries, the raw stream is read here."""
+"""OpenAI and every server that speaks its chat completions: the official library asks, the raw stream is read here."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, cast
+from typing import TYPE_CHECKING, Any, Final, Literal
 from urllib.parse import urlsplit
 
 from pydantic import SecretStr, field_validator
 
-from bot.core.errors import (
-    KeyRefused,
-    ProviderError,
-    ProviderUnreachable,
-    RequestRefused,
-    StreamCut,
-    StreamStalled,
-)
+from bot.core.errors import KeyRefused, ProviderError, RequestRefused, TransportError
+from bot.core.http import Http, Reply
 from bot.core.model import ModelEvent, ModelRequest
 from bot.core.ports import Clock
 from bot.providers.calls import CallIds
@@ -26,13 +20,12 @@ from bot.providers.chat_stream import ChatStream
 from bot.providers.concessions import Concessions
 from bot.providers.faults import Faults, complaint_of
 from bot.providers.proof import proven
-from bot.providers.sdk import clean_environment, http2_client, hush, install_hint
+from bot.providers.sdk import carried, clean_environment, hush, install_hint, reply_of
 from bot.providers.settings import ProviderConfig, checked_key, checked_url
 from bot.providers.sse import Frames, SseFrames, WholeBody
-from bot.providers.wire import Transport, answering, body_bytes
+from bot.providers.wire import answering, body_bytes
 
 if TYPE_CHECKING:
-    import httpx2
     import openai
 
 _OWN_HOST: Final = "api.openai.com"
@@ -70,29 +63,30 @@ async def probe(config: Config) -> str:
     return await proven(f"{config.base_url}/models", {"Authorization": f"Bearer {key}"})
 
 
-def build(name: str, config: Config, clock: Clock, data_dir: Path) -> OpenAIProvider:
-    return OpenAIProvider(name, config, clock)
+def build(name: str, config: Config, clock: Clock, data_dir: Path, http: Http) -> OpenAIProvider:
+    return OpenAIProvider(name, config, clock, http)
 
 
 class OpenAIProvider:
     """Implements ``bot.core.ports.Provider``. Clients are built at their first use, one per address."""
 
-    def __init__(self, name: str, config: Config, clock: Clock) -> None:
-        self._name, self._config, self._clock = name, config, clock
+    def __init__(self, name: str, config: Config, clock: Clock, http: Http) -> None:
+        self._name, self._config, self._clock, self._http = name, config, clock, http
         self._clients: dict[str, openai.AsyncOpenAI] = {}
         self._concessions = Concessions(name)
 
     @asynccontextmanager
     async def stream(self, request: ModelRequest) -> AsyncIterator[AsyncIterator[ModelEvent]]:
-        import httpx2
-
         faults = Faults(self._name, request.model.model, (self._config.api_key.get_secret_value(),))
-        response = await self._opened(request, faults)
+        reply = await self._opened(request, faults)
         others = not is_openai(request.model.endpoint or self._config.base_url)
         answer = ChatStream(request, faults, CallIds(request, self._clock), vendor=self._name, writes_calls=others)
-        transport = Transport(httpx2.HTTPError, lambda error: translated(error, faults, self._clock.now()))
-        async with answering(response, _frames(response), answer, faults, transport) as events:
+        async with answering(reply, _frames(reply), answer, faults) as events:
             yield events
+
+    def warm(self, endpoint: str = "") -> None:
+        """Implements ``bot.providers.models.Warming``."""
+        self._client(endpoint or self._config.base_url)
 
     async def aclose(self) -> None:
         clients = list(self._clients.values())
@@ -100,7 +94,7 @@ class OpenAIProvider:
         for client in clients:
             await client.close()
 
-    async def _opened(self, request: ModelRequest, faults: Faults) -> httpx2.Response:
+    async def _opened(self, request: ModelRequest, faults: Faults) -> Reply:
         model = request.model.model
         while True:
             body = completion_body(request, self._name, self._concessions.of(model), effort=self._config.effort)
@@ -110,8 +104,11 @@ class OpenAIProvider:
                 if not self._concessions.learn(model, refusal, _CONCEDABLE & body.keys()):
                     raise
 
-    async def _post(self, request: ModelRequest, body: dict[str, Any], faults: Faults) -> httpx2.Response:
-        client = self._client(request.model.endpoint or self._config.base_url, faults)  # imports it in a clean room
+    async def _post(self, request: ModelRequest, body: dict[str, Any], faults: Faults) -> Reply:
+        base_url = request.model.endpoint or self._config.base_url
+        if missing := self._config.missing(base_url):
+            raise faults.error(KeyRefused, missing)
+        client = self._client(base_url)  # imports the library in a clean room
         import httpx2
         import openai
 
@@ -124,14 +121,12 @@ class OpenAIProvider:
                 stream=True,
                 stream_cls=openai.AsyncStream[object],
             )
-            return cast("httpx2.Response", await sent)
-        except (openai.OpenAIError, httpx2.HTTPError) as error:
+            return reply_of(await sent)
+        except (openai.OpenAIError, TransportError) as error:
             raise translated(error, faults, self._clock.now()) from None
 
-    def _client(self, base_url: str, faults: Faults) -> openai.AsyncOpenAI:
+    def _client(self, base_url: str) -> openai.AsyncOpenAI:
         if base_url not in self._clients:
-            if missing := self._config.missing(base_url):
-                raise faults.error(KeyRefused, missing)
             with clean_environment("OPENAI_"):
                 import openai
 
@@ -140,7 +135,7 @@ class OpenAIProvider:
                     api_key=self._config.api_key.get_secret_value() or _NO_KEY,
                     base_url=base_url,
                     max_retries=0,
-                    http_client=http2_client(self._config.read_seconds),
+                    http_client=carried(self._http, self._config.read_seconds),
                 )
         return self._clients[base_url]
 
@@ -177,23 +172,20 @@ def completion_body(
     return {key: value for key, value in body.items() if key not in without}
 
 
-def _frames(response: httpx2.Response) -> Frames:
+def _frames(reply: Reply) -> Frames:
     """A server that does not stream answers with the whole completion as JSON."""
-    kind = response.headers.get("content-type", "")
+    kind = reply.headers.get("content-type", "")
     return WholeBody() if kind.startswith("application/json") else SseFrames()
 
 
 def translated(error: Exception, faults: Faults, now: float) -> ProviderError:
     """The one place where OpenAI's errors, and those of the transport below it, become ours."""
-    import httpx2
     import openai
 
     if isinstance(error, openai.APIStatusError):
         body = error.body if error.body is not None else error.response.text
         return faults.complaint(complaint_of(body, error.status_code, error.response.headers, now))
     cause = error.__cause__ if isinstance(error, openai.APIConnectionError) else error
-    if isinstance(cause, httpx2.ReadTimeout):
-        return faults.error(StreamStalled, type(cause).__name__)
-    if isinstance(error, openai.APIConnectionError):
-        return faults.error(ProviderUnreachable, type(cause).__name__)
-    return faults.error(StreamCut if isinstance(error, httpx2.HTTPError) else RequestRefused, type(error).__name__)
+    if isinstance(cause, TransportError):
+        return faults.unreached(cause)
+    return faults.error(RequestRefused, type(error).__name__)

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from bot.core.errors import KeyRefused, ModelMissing, ProviderBusy
-from bot.net.http import Timeouts, Transport
+from bot.core.http import Timeouts
+from bot.net.http import Transport
 
 _TIMEOUTS: Final = Timeouts(connect=5.0, silence=5.0, total=10.0)
 

@@ -30,9 +30,11 @@ class Characters:
 
 def whole_characters(text: str) -> str:
     """``text`` with surrogate pairs joined and lone halves replaced, so that it can be encoded."""
-    if text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text):
-        return text
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
 
 
 def block_json(block: Any) -> str:

@@ -1,4 +1,4 @@
-"""How the vendors' own libraries are kept to transport: nothing from the environment, no proxies, no chatter in the log."""
+"""How the vendors' own libraries are kept to making requests: the house carries them, nothing comes from the environment."""
 
 from __future__ import annotations
 
@@ -6,16 +6,22 @@ import importlib.util
 import logging
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from bot.core.http import Http, Reply, Timeouts
 
 if TYPE_CHECKING:
     import httpx2
 
 CONNECT_SECONDS: Final = 10.0
-WRITE_SECONDS: Final = 60.0
-MAX_CONNECTIONS: Final = 64
+ERROR_BYTES: Final = 64 * 1024
+_REPLY: Final = "reply"
+_KEPT_BACK: Final = frozenset(
+    {"host", "accept-encoding", "connection", "content-length", "transfer-encoding", "cookie"}
+)
+"""Headers of the library's HTTP client that are the transport's to set, or nobody's."""
 _CHATTY: Final = ("httpx", "httpx2", "httpcore", "httpcore2")
 _HIDING: Final = threading.Lock()
 
@@ -49,13 +55,63 @@ def hush(library: str) -> None:
         logging.getLogger(name).setLevel(logging.WARNING)
 
 
-def http2_client(read_seconds: float) -> httpx2.AsyncClient:
-    """The transport under the anthropic and openai libraries."""
+class Carrier:
+    """The transport below a vendor's library, which asks it as it would ask one of httpx or httpx2: the library makes the
+    request, the house's transport carries it.
+
+    A good answer is handed over unread, under ``reply_of``, so that its bytes go around the library; of any other the
+    beginning is read for the library to make its error of. Raises ``TransportError`` through the library.
+    """
+
+    def __init__(self, http: Http, read_seconds: float, response: Callable[..., Any]) -> None:
+        """``response`` is the class of responses of the library's own HTTP library."""
+        self._http, self._response = http, response
+        self._timeouts = Timeouts(connect=CONNECT_SECONDS, silence=read_seconds)
+
+    async def handle_async_request(self, request: Any) -> Any:
+        reply = await self._http.open(
+            request.method,
+            str(request.url),
+            headers={name: value for name, value in request.headers.items() if name not in _KEPT_BACK},
+            body=await request.aread(),
+            timeouts=self._timeouts,
+        )
+        if 200 <= reply.status < 300:
+            return self._response(reply.status, headers=reply.headers, content=b"", extensions={_REPLY: reply})
+        try:
+            return self._response(reply.status, headers=reply.headers, content=await beginning_of(reply))
+        finally:
+            await reply.aclose()
+
+    async def aclose(self) -> None:
+        """The transport is the house's."""
+
+    async def __aenter__(self) -> Carrier:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        pass
+
+
+def reply_of(response: Any) -> Reply:
+    """The open answer behind a response of a ``Carrier``; it is for the caller to close."""
+    reply: Reply = response.extensions[_REPLY]
+    return reply
+
+
+async def beginning_of(reply: Reply) -> bytes:
+    """As much of an error's body as is worth reading."""
+    body = bytearray()
+    async for chunk in reply.aiter_bytes():
+        body += chunk
+        if len(body) > ERROR_BYTES:
+            break
+    return bytes(body[:ERROR_BYTES])
+
+
+def carried(http: Http, read_seconds: float) -> httpx2.AsyncClient:
+    """What the anthropic and openai libraries take for their HTTP client."""
     import httpx2
 
-    return httpx2.AsyncClient(
-        timeout=httpx2.Timeout(connect=CONNECT_SECONDS, read=read_seconds, write=WRITE_SECONDS, pool=CONNECT_SECONDS),
-        limits=httpx2.Limits(max_connections=MAX_CONNECTIONS, max_keepalive_connections=8),
-        trust_env=False,
-        follow_redirects=False,
-    )
+    carrier = cast("httpx2.AsyncBaseTransport", Carrier(http, read_seconds, httpx2.Response))
+    return httpx2.AsyncClient(transport=carrier, timeout=read_seconds, trust_env=False, follow_redirects=False)

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 _TAGS = ("<tool_call>", "<function_call>", "[TOOL_CALLS]")
+_LONGEST = max(len(tag) for tag in _TAGS)
+_FIRSTS = frozenset(tag[0] for tag in _TAGS)
 _FENCES = ("```json", "```tool_call", "```")
 _NAME_KEYS = ("name", "tool", "tool_name", "function")
 _ARGUMENT_KEYS = ("arguments", "parameters", "args")
@@ -67,9 +69,11 @@ class SpokenCalls:
 
 def _tag_beginning(text: str) -> int:
     """How many characters at the end of ``text`` may be the beginning of a call tag."""
-    longest = max(len(tag) for tag in _TAGS) - 1
-    sizes = range(min(longest, len(text)), 0, -1)
-    return next((size for size in sizes if any(tag.startswith(text[-size:]) for tag in _TAGS)), 0)
+    tail = text[1 - _LONGEST :]
+    opened = max(tail.rfind(first) for first in _FIRSTS)
+    if opened < 0:
+        return 0
+    return len(tail) - opened if any(tag.startswith(tail[opened:]) for tag in _TAGS) else 0
 
 
 def _may_be_call(text: str, tools: Collection[str]) -> bool:

@@ -43,6 +43,8 @@ class _Lines:
     def feed(self, chunk: bytes) -> list[str]:
         if self._skip_lf and chunk:
             chunk, self._skip_lf = chunk.removeprefix(b"\n"), False
+        if b"\r" not in chunk:
+            return self._cut_at_newlines(chunk)
         self._rest += chunk
         lines, start = [], 0
         for end in _LINE_END.finditer(self._rest, self._searched):
@@ -55,11 +57,22 @@ class _Lines:
             raise LineTooLong(f"a line of more than {self._limit} bytes")
         return lines
 
+    def _cut_at_newlines(self, chunk: bytes) -> list[str]:
+        """The way of almost every chunk, at a third of the cost."""
+        *whole, rest = chunk.split(b"\n")
+        if whole:
+            whole[0], self._rest = bytes(self._rest) + whole[0], bytearray()
+        self._rest += rest
+        self._searched = len(self._rest)
+        if self._searched > self._limit:
+            raise LineTooLong(f"a line of more than {self._limit} bytes")
+        return [self._decoded(line) for line in whole]
+
     def rest(self) -> str:
         """The line that was still open when the stream ended."""
         return self._decoded(self._rest)
 
-    def _decoded(self, line: bytearray) -> str:
+    def _decoded(self, line: bytes | bytearray) -> str:
         if len(line) > self._limit:
             raise LineTooLong(f"a line of more than {self._limit} bytes")
         return line.decode("utf-8", "replace")

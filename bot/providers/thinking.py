@@ -28,8 +28,10 @@ class ThinkFilter:
         self._ticks = ""
 
     def feed(self, text: str) -> list[ModelText | ModelThinking]:
-        pieces: list[ModelText | ModelThinking] = []
         rest, self._held = self._held + text, ""
+        if "<" not in rest:
+            return self._piece(rest)
+        pieces: list[ModelText | ModelThinking] = []
         start = 0
         while tag := _TAG.search(rest, start):
             pieces += self._piece(rest[start : tag.start()])

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from bot.core.errors import StreamStalled
 from bot.core.model import ModelEvent, ModelRequest
@@ -52,16 +53,76 @@ class Watchdog:
     async def _watched(
         self, events: AsyncIterator[ModelEvent], first: float, faults: Faults
     ) -> AsyncGenerator[ModelEvent, None]:
+        silence = _Silence()
         patience = first
-        while True:
-            try:
-                async with asyncio.timeout(patience) as limit:
+        try:
+            while True:
+                silence.begins(patience)
+                try:
                     event = await anext(events, None)
-            except TimeoutError:
-                if not limit.expired():
+                except asyncio.CancelledError:
+                    if silence.is_why():
+                        raise faults.error(StreamStalled, f"silent for {patience:g} s") from None
                     raise
-                raise faults.error(StreamStalled, f"silent for {patience:g} s") from None
-            if event is None:
-                return
-            yield event
-            patience = self._patience.silence
+                finally:
+                    silence.ends()
+                if event is None:
+                    return
+                yield event
+                patience = self._patience.silence
+        finally:
+            silence.aclose()
+
+
+class _Silence:
+    """A limit on each of many waits at the price of one timer, which is set anew only when it goes off too early: the
+    waits between the events of an answer are short, and there are hundreds of them."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._task: asyncio.Task[Any] | None = None
+        self._deadline = 0.0
+        self._asked = 0
+        self._went_off = False
+        self._timer: asyncio.TimerHandle | None = None
+
+    def begins(self, seconds: float) -> None:
+        """The running task waits from now on; it is cancelled after ``seconds`` unless ``ends`` is called."""
+        self._task = asyncio.current_task()
+        assert self._task is not None
+        self._asked = self._task.cancelling()
+        self._deadline = self._loop.time() + seconds
+        if self._timer is None or self._timer.when() > self._deadline:
+            self._set()
+
+    def ends(self) -> None:
+        if self._went_off:
+            self._taken_back()
+        self._task = None
+
+    def is_why(self) -> bool:
+        """Whether a cancellation that has arrived is the limit's own, and nobody else has asked for one."""
+        return self._went_off and self._taken_back() <= self._asked
+
+    def aclose(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _taken_back(self) -> int:
+        """How many cancellations of the task are left without the limit's own."""
+        self._went_off = False
+        return self._task.uncancel() if self._task is not None else 0
+
+    def _set(self) -> None:
+        self.aclose()
+        self._timer = self._loop.call_at(self._deadline, self._looked)
+
+    def _looked(self) -> None:
+        self._timer = None
+        if self._task is None:
+            return
+        if self._loop.time() < self._deadline:
+            self._set()
+            return
+        self._went_off = True
+        self._task.cancel()

@@ -1,17 +1,17 @@
-"""How any vendor's answer gets from a response to model events, and how its connection is given back."""
+"""How any vendor's answer gets from an open reply to model events, and how its connection is given back."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import aclosing, asynccontextmanager, suppress
-from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
-from bot.core.errors import ProviderError
-from bot.core.model import ModelEvent
+from bot.core.errors import ProviderError, TransportError
+from bot.core.http import Reply
+from bot.core.model import ModelEvent, ModelText, ModelThinking
 from bot.providers.faults import Faults
 from bot.providers.sse import Frames, LineTooLong
 
@@ -42,25 +42,6 @@ class Answer(Protocol):
         ...
 
 
-class Response(Protocol):
-    """What httpx and httpx2 responses have in common."""
-
-    @property
-    def headers(self) -> Mapping[str, str]: ...
-
-    def aiter_bytes(self) -> AsyncIterator[bytes]: ...
-
-    async def aclose(self) -> None: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Transport:
-    """What the HTTP library raises on a broken connection, and the vendor's own translation of it."""
-
-    lost: type[Exception]
-    translate: Callable[[Exception], ProviderError]
-
-
 def body_bytes(body: Mapping[str, Any]) -> bytes:
     """The body as JSON; lone surrogates, which no vendor accepts, become question marks."""
     return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
@@ -79,61 +60,87 @@ def parsed(payload: str, faults: Faults) -> dict[str, Any]:
 
 @asynccontextmanager
 async def answering(
-    response: Response, frames: Frames, answer: Answer, faults: Faults, transport: Transport
+    reply: Reply, frames: Frames, answer: Answer, faults: Faults
 ) -> AsyncIterator[AsyncIterator[ModelEvent]]:
-    """The model events of an open response; leaving closes the connection, however the stream stands.
+    """The model events of an open answer; leaving closes the connection, however the stream stands.
 
     A connection that breaks once the answer is complete is no error.
     """
-    events = _events(response, frames, answer, faults, transport)
+    events = _events(reply, frames, answer, faults)
     try:
         async with aclosing(events):
             yield events
     finally:
         with suppress(TimeoutError):
             async with asyncio.timeout(CLOSE_SECONDS):
-                await response.aclose()
+                await reply.aclose()
 
 
-async def _events(
-    response: Response, frames: Frames, answer: Answer, faults: Faults, transport: Transport
-) -> AsyncGenerator[ModelEvent, None]:
-    if response.headers.get("content-type", "").startswith("text/html"):
+async def _events(reply: Reply, frames: Frames, answer: Answer, faults: Faults) -> AsyncGenerator[ModelEvent, None]:
+    if reply.headers.get("content-type", "").startswith("text/html"):
         raise faults.garbled("a web page")
-    chunks = response.aiter_bytes()
+    chunks = reply.aiter_bytes()
     try:
         async for chunk in chunks:
-            for payload in frames.feed(chunk):
-                for event in _fed(answer, payload, faults):
-                    yield event
-                if answer.closed:
-                    await _drain(chunks, transport.lost)
-                    return
-        for payload in frames.end():
-            for event in _fed(answer, payload, faults):
+            for event in _joined(_fed(answer, frames.feed(chunk), faults)):
                 yield event
+            if answer.closed:
+                await _drain(chunks)
+                return
+        for event in _joined(_fed(answer, frames.end(), faults)):
+            yield event
     except LineTooLong as error:
         raise faults.garbled(str(error)) from None
-    except transport.lost as error:
+    except TransportError as error:
         if not answer.complete:
-            raise transport.translate(error) from None
+            raise faults.lost(error) from None
         log.info("%s dropped the connection after its answer was complete", faults.name)
     if not answer.closed:
         for event in answer.end():
             yield event
 
 
-def _fed(answer: Answer, payload: str, faults: Faults) -> Iterable[ModelEvent]:
-    """The events of one frame. A frame is outside data of any shape: where a field is not of its documented type, the
+def _fed(answer: Answer, payloads: Iterable[str], faults: Faults) -> Iterator[ModelEvent]:
+    """The events of frames. A frame is outside data of any shape: where a field is not of its documented type, the
     parser stumbles over it, and that is the stream's fault."""
+    for payload in payloads:
+        try:
+            events = list(answer.feed(payload))
+        except (TypeError, AttributeError, LookupError, ValueError) as error:
+            raise faults.garbled(f"a frame of an unknown shape ({type(error).__name__})") from None
+        yield from events
+        if answer.closed:
+            return
+
+
+def _joined(events: Iterator[ModelEvent]) -> Iterator[ModelEvent]:
+    """Events that arrived together, with texts that follow each other as one: the busier the house, the more frames one
+    read brings, and the cheaper each gets. What came before an error is given before it is raised."""
+    kind: type[ModelText | ModelThinking] = ModelText
+    parts: list[str] = []
     try:
-        return list(answer.feed(payload))
-    except (TypeError, AttributeError, LookupError, ValueError) as error:
-        raise faults.garbled(f"a frame of an unknown shape ({type(error).__name__})") from None
+        for event in events:
+            if isinstance(event, kind) and parts:
+                parts.append(event.text)
+                continue
+            if parts:
+                yield kind("".join(parts))
+                parts.clear()
+            if isinstance(event, ModelText | ModelThinking):
+                kind = type(event)
+                parts.append(event.text)
+            else:
+                yield event
+    except ProviderError:
+        if parts:
+            yield kind("".join(parts))
+        raise
+    if parts:
+        yield kind("".join(parts))
 
 
-async def _drain(chunks: AsyncIterator[bytes], lost: type[Exception]) -> None:
-    with suppress(TimeoutError, lost):
+async def _drain(chunks: AsyncIterator[bytes]) -> None:
+    with suppress(TimeoutError, TransportError):
         async with asyncio.timeout(DRAIN_SECONDS):
             async for _ in chunks:
                 pass

@@ -44,6 +44,21 @@ def _row(columns: tuple[int, str, str, int]) -> InboxRow:
     return InboxRow(columns[0], INBOUND.validate_json(columns[1]), columns[2], columns[3])
 
 
+def insert_inbound(db: sqlite3.Connection, inbound: Inbound, body: str, turn: str, at: float) -> Recorded:
+    """Within the caller's transaction; ``body`` is the inbound as JSON."""
+    key = (str(inbound.address), inbound.kind, inbound.id)
+    added = db.execute(
+        "INSERT INTO inbox (address, kind, platform_id, turn, body, received_at) VALUES (?, ?, ?, ?, ?, ?)"
+        " ON CONFLICT DO NOTHING",
+        (*key, turn, body, at),
+    ).rowcount
+    *columns, finished = db.execute(
+        f"SELECT {_COLUMNS}, finished_at IS NOT NULL FROM inbox WHERE address = ? AND kind = ? AND platform_id = ?",
+        key,
+    ).fetchone()
+    return Recorded(_row(tuple(columns)), duplicate=not added, finished=bool(finished))
+
+
 class InboxRows:
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -51,21 +66,7 @@ class InboxRows:
     async def record(self, inbound: Inbound, turn: str, at: float) -> Recorded:
         """Store an inbound under its platform id with full synchronisation. The first one to come wins."""
         body = INBOUND.dump_json(inbound).decode()
-        key = (str(inbound.address), inbound.kind, inbound.id)
-
-        def statement(db: sqlite3.Connection) -> Recorded:
-            added = db.execute(
-                "INSERT INTO inbox (address, kind, platform_id, turn, body, received_at) VALUES (?, ?, ?, ?, ?, ?)"
-                " ON CONFLICT DO NOTHING",
-                (*key, turn, body, at),
-            ).rowcount
-            *columns, finished = db.execute(
-                f"SELECT {_COLUMNS}, finished_at IS NOT NULL FROM inbox WHERE address = ? AND kind = ? AND platform_id = ?",
-                key,
-            ).fetchone()
-            return Recorded(_row(tuple(columns)), duplicate=not added, finished=bool(finished))
-
-        return await self._database.write(statement, durable=True)
+        return await self._database.write(lambda db: insert_inbound(db, inbound, body, turn, at), durable=True)
 
     async def unfinished(self) -> Sequence[InboxRow]:
         """In order of arrival. One that cannot be read is left out and named in the log; the others are unharmed."""

@@ -114,6 +114,34 @@ STEPS: Final[tuple[str, ...]] = (
       PRIMARY KEY (owner, key)
     ) STRICT, WITHOUT ROWID;
     """,
+    """
+    CREATE TABLE people (
+      channel  TEXT NOT NULL,
+      id       TEXT NOT NULL,
+      name     TEXT NOT NULL,
+      standing TEXT NOT NULL,
+      since    REAL NOT NULL,
+      by       TEXT NOT NULL,
+      PRIMARY KEY (channel, id)
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE strangers (
+      channel  TEXT NOT NULL,
+      id       TEXT NOT NULL,
+      name     TEXT NOT NULL,
+      address  TEXT NOT NULL,
+      language TEXT NOT NULL,
+      told_at  REAL NOT NULL,
+      code     TEXT UNIQUE,
+      used     INTEGER NOT NULL DEFAULT 0,
+      PRIMARY KEY (channel, id)
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE wrong_codes (
+      who TEXT NOT NULL,
+      at  REAL NOT NULL
+    ) STRICT;
+    """,
 )
 
 

@@ -15,6 +15,7 @@ from bot.store.database import Database
 from bot.store.inbox import InboxRows
 from bot.store.notes import NoteRows
 from bot.store.parts import PartRows
+from bot.store.people import PeopleRows
 from bot.store.repair import Loss, mark_born, repair
 from bot.store.transcript import TranscriptRows
 from bot.store.usage import UsageRows
@@ -41,6 +42,7 @@ class Store:
     calls: CallRows
     approvals: ApprovalRows
     usage: UsageRows
+    people: PeopleRows
     loss: Loss | None
 
     def notes(self, owner: str) -> NoteRows:
@@ -71,5 +73,6 @@ class Store:
             CallRows(database),
             ApprovalRows(database),
             UsageRows(database),
+            PeopleRows(database),
             loss,
         )

@@ -17,9 +17,9 @@ from markdown_it.token import Token
 from markdown_it.utils import OptionsDict
 from mdit_py_plugins.tasklists import tasklists_plugin
 
-from channels.web.dialect import speak
+from bot.outbox.dialect import speak
+from bot.outbox.partial import repaired
 from channels.web.formula import mathml
-from channels.web.partial import repaired
 
 LONGEST_BLOCK_CHARS: Final = 60_000
 """A single block beyond this is shown as plain text: rendering must never hold up the event loop."""

@@ -6,11 +6,11 @@ import asyncio
 import importlib
 import sys
 
-NAMES = ("page", "outbox")
+NAMES = ("page", "outbox", "render", "telegram", "seam")
 
 
 def main() -> int:
-    for name in sys.argv[1:] or NAMES:
+    for name in [word for word in sys.argv[1:] if not word.startswith("-")] or NAMES:
         print(f"\n## {name}\n", flush=True)
         asyncio.run(importlib.import_module(f"tests.bench.{name}").run())
     return 0

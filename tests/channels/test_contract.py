@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from types import MappingProxyType
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -18,8 +20,10 @@ from bot.core.inbound import ButtonPress, FileRef, Inbound, Receipt
 from bot.core.ports import CallKind, Channel, ChannelKit
 from bot.core.stop import StopReason
 from bot.core.view import Part, Phase, View
+from bot.net.http import Transport
 from bot.time.clock import SystemClock
 from tests.fakes.archive import MemoryArchive
+from tests.sim.telegram import TelegramSim
 
 BUILT = [name for name in CHANNELS.names() if (kind := CHANNELS.kind(name)) is not None and kind.module]
 
@@ -50,16 +54,17 @@ class NoNotes:
 
 
 class Adapter:
-    """One adapter, built from an empty section, with its governor."""
+    """One adapter with its governor. ``section`` is its part of the config file, ``chat`` one that is there."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, section: Mapping[str, Any] = MappingProxyType({}), chat: str = "main") -> None:
         kind = CHANNELS.kind(name)
         assert kind is not None
         self.config = kind.config
-        self.governor = CountingGovernor()
+        self.governor, self.http = CountingGovernor(), Transport()
         kit = ChannelKit(
             governor=self.governor,
             clock=SystemClock(),
+            http=self.http,
             archive=MemoryArchive(),
             notes=NoNotes(),
             name=name,
@@ -67,8 +72,8 @@ class Adapter:
             language="en",
             about=lambda: {"name": "Bowerbird", "version": "0", "model": {}, "models": [], "chain": [], "channels": {}},
         )
-        self.channel: Channel = builder(kind.module)(kind.config.model_validate({}), kit)
-        self.here = Address(name, "main", "main")
+        self.channel: Channel = builder(kind.module)(kind.config.model_validate(dict(section)), kit)
+        self.here = Address(name, "main", chat)
 
     def part(self, text: str, *, final: bool = False) -> Part:
         stop, phase = (StopReason.ANSWERED, Phase.DONE) if final else (None, Phase.WRITING)
@@ -79,9 +84,29 @@ async def receive(inbound: Inbound) -> Receipt:
     return Receipt("t1")
 
 
+@asynccontextmanager
+async def telegram() -> AsyncIterator[Adapter]:
+    async with TelegramSim(strict_rates=False) as sim:
+        ann = sim.person(7, "Ann")
+        sim.private(ann)
+        yield Adapter("telegram", {"token": sim.token, "api_base": sim.url}, chat="7")
+
+
+@asynccontextmanager
+async def alone(name: str) -> AsyncIterator[Adapter]:
+    yield Adapter(name)
+
+
+PLATFORMS = {"telegram": telegram}
+
+
 @pytest.fixture(params=BUILT)
-def adapter(request: pytest.FixtureRequest) -> Adapter:
-    return Adapter(request.param)
+async def adapter(request: pytest.FixtureRequest) -> AsyncIterator[Adapter]:
+    """Each in front of its platform, where it has one."""
+    name = request.param
+    async with PLATFORMS[name]() if name in PLATFORMS else alone(name) as made:
+        yield made
+        await made.http.aclose()
 
 
 @asynccontextmanager

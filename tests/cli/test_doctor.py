@@ -36,3 +36,17 @@ def test_people_read_lines_with_advice_below_them(tmp_path: Path) -> None:
     done = bowerbird("doctor", "--config", configured(tmp_path))
     assert "ok    store: is made at the first start" in done.stdout
     assert "\n      -> " in done.stdout
+
+
+def test_a_channel_that_nobody_owns_is_told_with_what_to_do(tmp_path: Path) -> None:
+    config = configured(tmp_path)
+    sound = 'telegram: {token: "1:a", api_base: "http://127.0.0.1:9"'
+    for access, level, advice in (
+        ("", "ok", "bowerbird pair approve CODE"),
+        (", access: {pairing: false}", "warn", "channels.telegram.access.owners"),
+        (", access: {owners: [7], pairing: false}", None, ""),
+    ):
+        config.write_text(f"data_dir: data\nchannels: {{terminal: {{}}, {sound}{access}}}}}\n")
+        _, found = findings(config)
+        assert found["people"]["level"] == level if level else "people" not in found
+        assert not level or advice in found["people"]["advice"]

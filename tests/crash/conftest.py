@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.cli.programs import ROOT
-from tests.crash.world import Vendor
+from tests.crash.vendor import Vendor
 
 
 @pytest.fixture(scope="session")

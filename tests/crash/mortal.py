@@ -1,17 +1,22 @@
-"""The store and any channel, each able to take the process with it at one of its actions."""
+"""The store, the transport and any channel, each able to take the process with it at one of its actions."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from bot.core.address import Address
-from bot.core.inbound import ButtonPress, FileRef, Inbound
-from bot.core.ports import Channel, Receive
-from bot.core.view import Limits, Part, Ref, Rendered
+from bot.core.http import DEFAULT_TIMEOUTS, FETCH_LIMIT_BYTES, Fetched, Timeouts
+from bot.core.inbound import ButtonPress
+from bot.core.ports import Channel
+from bot.core.view import Limits, Part, Ref
+from bot.net.http import Transport
+from bot.outbox.governor import Rates
 from bot.store.database import Database, Statement
 from tests.crash.death import Reaper
+from tests.crash.telegram import deed
 
 T = TypeVar("T")
 
@@ -44,30 +49,59 @@ class MortalDatabase(Database):
             self.reaper.strike("commit", action, nth, "after")
 
 
-class MortalChannel:
-    """Implements ``bot.core.ports.Channel`` around another. Shows are named after what they do and what they show."""
+class MortalTransport(Transport):
+    """A call of a Bot API is named by its method and by what it shows; models are asked by ``open`` and do not count."""
 
-    def __init__(self, inner: Channel, reaper: Reaper) -> None:
+    def __init__(self, reaper: Reaper) -> None:
+        super().__init__()
+        self._reaper = reaper
+
+    async def fetch(
+        self,
+        method: str,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        body: bytes | None = None,
+        timeouts: Timeouts = DEFAULT_TIMEOUTS,
+        limit_bytes: int = FETCH_LIMIT_BYTES,
+    ) -> Fetched:
+        action = deed(url.rpartition("/")[2], (body or b"").decode())
+        nth = self._reaper.count("wire", action)
+        self._reaper.strike("wire", action, nth, "before")
+        fetched = await super().fetch(
+            method, url, headers=headers, body=body, timeouts=timeouts, limit_bytes=limit_bytes
+        )
+        self._reaper.strike("wire", action, nth, "after")
+        return fetched
+
+
+class MortalChannel:
+    """``bot.core.ports.Channel`` around another. Shows are named after what they do and what they show.
+
+    Where ``size`` and ``pace`` are not 0, it is on a platform with so short messages that bears so many calls.
+    """
+
+    def __init__(self, inner: Channel, reaper: Reaper, size: int, pace: float) -> None:
         self._inner, self._reaper = inner, reaper
-        self.name = inner.name
+        self._size, self._pace = size, pace
 
     def __getattr__(self, name: str) -> Any:
-        """What the daemon looks for beyond the port: ``rates``, ``limits_for``, ``app``."""
+        """All that is not an action is the other's own."""
         return getattr(self._inner, name)
 
     @property
     def limits(self) -> Limits:
-        return self._inner.limits
+        return self._bent(self._inner.limits)
+
+    def limits_for(self, address: Address) -> Limits:
+        own = getattr(self._inner, "limits_for", None)
+        return self._bent(own(address)) if own else self.limits
 
     @property
-    def connected(self) -> bool:
-        return self._inner.connected
-
-    def render(self, markdown: str) -> Rendered:
-        return self._inner.render(markdown)
-
-    async def run(self, receive: Receive) -> None:
-        await self._inner.run(receive)
+    def rates(self) -> Rates:
+        rates: Rates = getattr(self._inner, "rates", Rates(chat_interval=self._inner.limits.pace))
+        return Rates(chat_interval=self._pace) if self._pace else rates
 
     async def show(self, to: Address, ref: Ref | None, part: Part) -> Ref:
         action = f"{'edit' if ref else 'send'}-{_shown(part)}"
@@ -89,11 +123,8 @@ class MortalChannel:
         await self._inner.answer(press, notice)
         self._reaper.strike("show", "answer", nth, "after")
 
-    async def fetch(self, file: FileRef) -> bytes:
-        return await self._inner.fetch(file)
-
-    async def history(self, of: Address, limit: int) -> Sequence[Inbound]:
-        return await self._inner.history(of, limit)
+    def _bent(self, limits: Limits) -> Limits:
+        return replace(limits, size=self._size or limits.size, pace=self._pace or limits.pace)
 
 
 def _shown(part: Part) -> str:

@@ -5,29 +5,28 @@ from __future__ import annotations
 import asyncio
 
 from tests.crash.death import Death
+from tests.crash.platform import Platform
 from tests.crash.story import LAST, PROMPT, continued
 from tests.crash.world import Process, World
 from tests.crash.wreck import Wreck
 
 
-async def press(world: World, verb: str = "once") -> None:
+async def press(world: World[Platform], verb: str = "once") -> None:
     """Wait for a card that can be decided, and press its button, whether or not anybody is alive to hear it."""
-    await world.platform.until(lambda platform: any(message.payload(verb) for message in platform.standing))
-    newest = [message for message in world.platform.standing if message.payload(verb)][-1]
-    await world.platform.press(newest.payload(verb))
+    await world.platform.until(lambda: any(message.label(verb) for message in world.platform.standing))
+    await world.platform.press(verb)
 
 
-async def go_on(world: World) -> Process:
-    """Start again. The platform delivers the message once more, and a model that has to continue knows how."""
+async def go_on(world: World[Platform]) -> Process:
+    """Start again. The platform delivers once more what was confirmed too, and a model that has to continue knows how."""
     draft = "".join(text for (text,) in world.rows("SELECT text FROM drafts ORDER BY seq"))
     if draft and LAST.startswith(draft):
         await world.vendor.add([continued(LAST[len(draft) :])])
-    life = world.start()
-    await world.platform.say(PROMPT, "u1")
-    return life
+    await world.platform.again()
+    return world.start()
 
 
-async def suffer(world: World, *deaths: Death, late: bool = False, verb: str = "once") -> Wreck:
+async def suffer(world: World[Platform], *deaths: Death, late: bool = False, verb: str = "once") -> Wreck:
     """One turn that dies at each of ``deaths`` in turn and is started again. ``late``: nobody presses before the last
     start."""
     wreck = Wreck()
@@ -40,10 +39,9 @@ async def suffer(world: World, *deaths: Death, late: bool = False, verb: str = "
 
     async with asyncio.TaskGroup() as group:
         group.create_task(decide())
-        for number, death in enumerate(deaths):
+        await world.platform.say(PROMPT)
+        for death in deaths:
             life = world.start(death)
-            if number == 0:
-                await world.platform.say(PROMPT, "u1")
             await life.dies()
             wreck.look_at(world)
         life = await go_on(world)

@@ -19,7 +19,8 @@ class Action:
     paced: bool = False
 
 
-ACTIONS: Final = (
+STORED: Final = (
+    Action("commit", "NoteRows.write", 2),
     Action("commit", "InboxRows.record", 2),
     Action("commit", "TranscriptRows.begin"),
     Action("commit", "TranscriptRows.write_draft", 7, paced=True),
@@ -33,13 +34,27 @@ ACTIONS: Final = (
     Action("commit", "PartRows.record", 2),
     Action("commit", "InboxRows.finish"),
     Action("commit", "InboxRows.finish_turn"),
+)
+SHOWN: Final = (
     Action("show", "send-text"),
     Action("show", "edit-text", 5, paced=True),
     Action("show", "edit-card"),
     Action("show", "edit-final"),
     Action("show", "answer"),
-    Action("tool", "opens"),
 )
+CALLED: Final = (
+    Action("wire", "getMe"),
+    Action("wire", "setMyCommands", 2),
+    Action("wire", "getUpdates", 2, paced=True),
+    Action("wire", "sendMessage-text"),
+    Action("wire", "editMessageText-text", 5, paced=True),
+    Action("wire", "editMessageText-card"),
+    Action("wire", "editMessageText-final"),
+    Action("wire", "answerCallbackQuery"),
+)
+TYPING: Final = Action("wire", "sendChatAction", 0, paced=True)
+"""Only where the first words are late."""
+ACTIONS: Final = (*STORED, *SHOWN, *CALLED, Action("tool", "opens"))
 """The turn on a platform whose messages hold all of it."""
 
 LONG_ACTIONS: Final = (
@@ -48,6 +63,7 @@ LONG_ACTIONS: Final = (
     Action("commit", "PartRows.seal", 2),
     Action("show", "send-text", 3),
     Action("show", "edit-sealed", 2),
+    Action("wire", "sendMessage-text", 3),
 )
 """What more there is where the answer is three messages."""
 

@@ -36,6 +36,11 @@ class Program:
     def said(self) -> str:
         return self.log.read_text("utf-8", "replace")
 
+    @property
+    def clean(self) -> bool:
+        """Nothing was written that a person would have to look into; leaving was not forced."""
+        return "Traceback" not in self.said and " ERROR " not in self.said
+
     async def ready(self) -> None:
         """Return once ``/readyz`` says so."""
         async with aiohttp.ClientSession() as session, asyncio.timeout(PATIENCE):

@@ -15,17 +15,17 @@ from tests.sim.llm.steps import Step
 MODEL: Final = "gpt-4.1-mini"
 PROMPT: Final = "How much is 17*23? Note it down, then tell me about the number."
 NOTE: Final = "17*23 = 391"
-FIRST: Final = "Let me work that out first."
+FIRST: Final = "Let me work that out first, before anything else."
 SECOND: Final = "I would like to keep that in your notes."
 PIECES: Final = (
-    "The product of seventeen and twenty-three is three hundred and ninety-one. ",
-    "Both factors are prime, so it has exactly four divisors and no others. ",
+    "The product of seventeen and twenty-three is **three hundred and ninety-one**. ",
+    "Both factors are prime 🐦, so it has exactly four divisors and no others. ",
     "It lies between three hundred and sixty-one, which is nineteen squared, ",
     "and four hundred, which is twenty squared, so its root is near 19.77. ",
-    "Written in binary it is 110000111, which reads the same from both ends, ",
+    "Written in binary it is `110000111`, which reads the same from both ends, ",
     "so in that base it is a palindrome, although it is none in base ten. ",
-    "Its digits add up to thirteen, which is a prime number as well. ",
-    "As a year it saw a quiet spring; as a number it is called semiprime. ",
+    "Its digits add up to thirteen, which is a prime number as well (十三是质数).\n\n",
+    "As a year it saw a quiet spring; as a number it is called *semiprime*.\n\n```python\nprint(17 * 23)\n```\n\n",
     "I have added the result to your notes, so that you will find it later.",
 )
 LAST: Final = "".join(PIECES)
@@ -35,7 +35,9 @@ CARDS: Final = {
     "once": "**note\\_write** · Approved once. (Ann)",
     "chat": "**note\\_write** · Approved for this chat. (Ann)",
 }
-"""What a channel without cards of its own shows of the decided approval."""
+"""What a channel without cards of its own shows of the decided approval, as Markdown."""
+BOLD: Final = ("three hundred and ninety-one", "note_write")
+"""What stands out in the whole answer."""
 PIECE_SECONDS: Final = 0.05
 GATES: Final = ("asked", "arguments", "first", "half", "end")
 """Before the first token, within a call's arguments, after the first token of the answer, in its middle, before its end."""
@@ -46,16 +48,17 @@ def _spoken(pieces: Sequence[str]) -> list[Step]:
     return [step for piece in pieces for step in (text(piece), sleep(PIECE_SECONDS))]
 
 
-def script(*gates: str, pieces: Sequence[str] = PIECES) -> list[Answer]:
+def script(*gates: str, pieces: Sequence[str] = PIECES, noted: str = NOTE) -> list[Answer]:
     """Answers by what the model has been told, so that a turn that is resumed anywhere meets the right one.
 
-    ``gates`` of ``GATES`` stop the model there until they are released; ``pieces`` are its last answer.
+    ``gates`` of ``GATES`` stop the model there until they are released; ``pieces`` are its last answer, ``noted`` what it
+    wants to keep.
     """
 
     def stop_at(name: str) -> list[Step]:
         return [gate(name)] if name in gates else []
 
-    half, note = len(pieces) // 2, json.dumps({"text": NOTE})
+    half, note = len(pieces) // 2, json.dumps({"text": noted})
     return [
         answer(
             *stop_at("asked"),

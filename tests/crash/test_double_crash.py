@@ -11,9 +11,10 @@ from bot.core.texts import say
 from tests.crash.death import Death
 from tests.crash.person import press, suffer
 from tests.crash.points import at
-from tests.crash.story import FIRST, PROMPT, SECOND, WHOLE, script
+from tests.crash.story import FIRST, PIECES, PROMPT, SECOND, script
+from tests.crash.vendor import Vendor
 from tests.crash.verdict import answer_of, holds
-from tests.crash.world import Vendor, open_world
+from tests.crash.world import open_world
 from tests.sim.llm import When, answer, text
 
 TWICE = [
@@ -26,7 +27,11 @@ TWICE = [
     ("commit:TranscriptRows.write_draft:5:after", "commit:TranscriptRows.write_draft:3:after"),
     ("commit:TranscriptRows.append:3:after", "show:edit-final:1:after"),
     ("show:edit-final:1:before", "commit:InboxRows.finish_turn:1:before"),
-    ("show:send-text:1:after", "commit:PartRows.record:1:before"),
+    ("wire:sendMessage-text:1:after", "commit:PartRows.record:1:before"),
+    ("wire:getUpdates:1:after", "wire:getUpdates:2:before"),
+    ("commit:InboxRows.record:2:after", "wire:answerCallbackQuery:1:before"),
+    ("wire:editMessageText-card:1:before", "wire:editMessageText-card:1:after"),
+    ("wire:editMessageText-final:1:before", "wire:editMessageText-final:1:after"),
 ]
 """Where the first and where the second life ends."""
 SAMPLE = 4, 6
@@ -57,18 +62,17 @@ async def test_a_message_that_kills_twice_is_set_aside_and_the_chat_goes_on(
     death: Death, left: str, vendor: Vendor, tmp_path: Path
 ) -> None:
     async with open_world(tmp_path, vendor, script()) as world:
+        await world.platform.say("poison")
         for _ in range(2):
-            life = world.start(death)
-            await world.platform.say("poison", "u1")
-            await life.dies()
+            await world.start(death).dies()
         world.start()
         await world.finished()
         assert world.rows("SELECT outcome FROM inbox WHERE kind = 'message'") == [("parked",)]
         assert [message.text for message in world.platform.standing] == [left]
         assert world.rows("SELECT * FROM drafts") == []
         await vendor.set([answer(text("At your service."), when=When(user="hello"))])
-        await world.platform.say("hello", "u2")
-        await world.platform.until(lambda platform: platform.standing[-1].text == "At your service.")
+        await world.platform.say("hello")
+        await world.platform.until(lambda: world.platform.standing[-1].text == "At your service.")
         assert await vendor.violations() == []
 
 
@@ -77,16 +81,15 @@ async def test_an_answer_that_is_written_anew_is_not_mixed_with_the_old_one(vend
     other = tuple(f"In other words, number {n}. " for n in range(8))
     async with open_world(tmp_path, vendor, script()) as world, asyncio.TaskGroup() as group:
         group.create_task(press(world))
-        life = world.start(at("commit:TranscriptRows.write_draft:7:after"))
-        await world.platform.say(PROMPT, "u1")
-        await life.dies()
+        await world.platform.say(PROMPT)
+        await world.start(at("commit:TranscriptRows.write_draft:7:after")).dies()
         await vendor.set(script(pieces=other))
         await world.start(at("commit:TranscriptRows.write_draft:2:after")).dies()
         assert len(world.rows("SELECT seq FROM drafts")) == 2
         world.start()
         await world.finished()
         [message] = world.platform.standing
-        wholes = (WHOLE, f"{FIRST}\n\n{SECOND}\n\n{''.join(other)}".strip())
+        wholes = [world.platform.rendered(f"{FIRST}\n\n{SECOND}\n\n{''.join(last)}") for last in (PIECES, other)]
         assert answer_of(message.text) == wholes[1]
-        shown = [answer_of(call.text) for call in world.platform.calls if call.action != "answer"]
+        shown = [answer_of(look.text) for look in world.platform.looks]
         assert all(any(whole.startswith(text) for whole in wholes) for text in shown)

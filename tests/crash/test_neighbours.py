@@ -11,8 +11,9 @@ from tests.crash.death import Death
 from tests.crash.person import go_on, press, suffer
 from tests.crash.points import at
 from tests.crash.story import CARDS, FIRST, PROMPT, WHOLE, script
+from tests.crash.vendor import Vendor
 from tests.crash.verdict import holds
-from tests.crash.world import Vendor, open_world
+from tests.crash.world import open_world
 from tests.crash.wreck import Wreck
 from tests.sim.llm import When, answer, call, gate, text
 
@@ -22,17 +23,18 @@ SUM = answer(text("That is 40."), when=When(user=NEXT))
 
 async def test_a_message_that_waited_is_answered_after_the_one_that_died(vendor: Vendor, tmp_path: Path) -> None:
     async with open_world(tmp_path, vendor, script("half"), when_busy="queue") as world, asyncio.TaskGroup() as group:
+        await world.platform.say(PROMPT)
         life = world.start()
-        await world.platform.say(PROMPT, "u1")
         group.create_task(press(world))
         await vendor.at("half")
-        await world.platform.say(NEXT, "u2")
-        await world.platform.until(lambda platform: not platform.unheard)
+        await world.platform.say(NEXT)
+        await world.platform.until(lambda: not world.platform.unheard)
         life.kill()
         await vendor.set([SUM, *script()])
         await go_on(world)
         await world.finished()
-        assert [message.text for message in world.platform.standing] == [f"{WHOLE}\n\n{CARDS['once']}", "That is 40."]
+        whole = world.platform.rendered(f"{WHOLE}\n\n{CARDS['once']}")
+        assert [message.text for message in world.platform.standing] == [whole, "That is 40."]
         assert world.rows("SELECT outcome FROM inbox WHERE kind = 'message'") == [("answered",), ("answered",)]
         assert await vendor.violations() == []
 
@@ -52,11 +54,11 @@ async def test_a_message_that_joined_the_turn_is_heard_once(death: Death, vendor
     )
     alone = answer(text("That is 391."), when=When(turn=1, step=2))
     async with open_world(tmp_path, vendor, [SUM, first, alone]) as world:
+        await world.platform.say(PROMPT)
         life = world.start(death)
-        await world.platform.say(PROMPT, "u1")
         await vendor.at("asked")
-        await world.platform.say(NEXT, "u2")
-        await world.platform.until(lambda platform: not platform.unheard)
+        await world.platform.say(NEXT)
+        await world.platform.until(lambda: not world.platform.unheard)
         await vendor.release("asked")
         await life.dies()
         wreck = Wreck()
@@ -77,11 +79,11 @@ async def test_a_message_that_joined_the_turn_is_heard_once(death: Death, vendor
 async def test_a_turn_that_is_over_is_not_touched_by_the_next_start(vendor: Vendor, tmp_path: Path) -> None:
     async with open_world(tmp_path, vendor, script()) as world:
         await holds(world, await suffer(world, at("commit:InboxRows.finish_turn:1:after")))
-        calls = list(world.platform.calls)
+        looks = world.platform.looks
+        await world.platform.again()
         life = world.start()
-        await world.platform.say(PROMPT, "u1")
         await life.ready()
-        await world.platform.until(lambda platform: not platform.unheard)
+        await world.platform.until(lambda: not world.platform.unheard)
         assert await life.stops() == 0
-        assert world.platform.calls == calls
+        assert world.platform.looks == looks
         assert "commit:TranscriptRows.begin:1" not in life.actions

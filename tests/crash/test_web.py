@@ -12,8 +12,9 @@ from tests.crash.page import Page, open_page
 from tests.crash.points import at
 from tests.crash.program import a_free_port
 from tests.crash.story import WHOLE, script
+from tests.crash.vendor import Vendor
 from tests.crash.verdict import outlived
-from tests.crash.world import Vendor, open_world
+from tests.crash.world import open_world
 from tests.crash.wreck import Wreck
 
 DEATHS = (

@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from typing import Final
 
 from bot.brain.calls import UNKNOWN_OUTCOME
 from bot.brain.history import paired, turn_messages
 from bot.brain.progress import calls_of
+from bot.core.texts import say
 from bot.core.transcript import ResultRow, StepRow
 from bot.store.store import Store
-from tests.crash.story import CARDS, INTERRUPTED, LAST, NOTE, WHOLE
+from tests.crash.platform import Look, Platform
+from tests.crash.story import BOLD, CARDS, INTERRUPTED, LAST, NOTE, WHOLE
 from tests.crash.world import World
 from tests.crash.wreck import Wreck
 
+COPIED: Final = say("copy_above")
+_BELOW: Final = (
+    *("note_write", "calculate", INTERRUPTED, COPIED),
+    *(say("card_asks", tool="note_write"), say("status_thinking"), say("status_waiting")),
+)
+_FOOT: Final = re.compile(rf"(?:^|\n\n)(?:{'|'.join(map(re.escape, _BELOW))})")
 
-async def holds(world: World, wreck: Wreck | None = None, *, verb: str = "once") -> None:
+
+async def holds(world: World[Platform], wreck: Wreck | None = None, *, verb: str = "once") -> None:
     """Wait for the end, stop the daemon, and look at everything that outlived it, the platform's messages first."""
     await world.finished()
     assert await world.lives[-1].stops() == 0
@@ -22,7 +33,7 @@ async def holds(world: World, wreck: Wreck | None = None, *, verb: str = "once")
     await outlived(world, wreck, verb=verb)
 
 
-async def outlived(world: World, wreck: Wreck | None = None, *, verb: str = "once") -> None:
+async def outlived(world: World[Platform], wreck: Wreck | None = None, *, verb: str = "once") -> None:
     """The notes file, the database and the logs, once the daemon has stopped or may be stopped."""
     wreck = wreck or Wreck()
     if world.lives and world.lives[-1].alive:
@@ -38,31 +49,42 @@ async def outlived(world: World, wreck: Wreck | None = None, *, verb: str = "onc
         assert " ERROR " not in life.said
 
 
-def one_answer(world: World, wreck: Wreck, card: str) -> None:
+def one_answer(world: World[Platform], wreck: Wreck, card: str) -> None:
     """The answer stands there once and whole, in one message or, where it is too long, in several."""
     platform = world.platform
+    whole = platform.rendered(WHOLE)
     assert platform.violations == []
-    assert all(answer_of(call.text) in WHOLE for call in platform.calls if call.action in ("send", "edit"))
-    assert not any(LAST in platform.messages[id_].text for id_ in wreck.unknown)
+    assert all(answer_of(look.text) in whole for look in platform.looks)
+    texts = {message.id: message.text for message in platform.standing}
+    assert not any(platform.rendered(LAST) in texts[id_] for id_ in wreck.unknown)
     known = [message for message in platform.standing if message.id not in wreck.unknown]
-    assert "".join("".join(message.text.split()) for message in known) == "".join(f"{WHOLE}{card}".split())
-    assert len(known) > 1 or known[0].text == f"{WHOLE}\n\n{card}"
+    told = [message.text.replace(COPIED, "").rstrip() for message in known]
+    assert "".join("".join(text.split()) for text in told) == "".join(platform.rendered(f"{WHOLE}{card}").split())
+    assert len(known) > 1 or told == [platform.rendered(f"{WHOLE}\n\n{card}")]
+    assert tuple(words for message in known for words in message.bold) == BOLD
+    assert not wreck.unknown or COPIED in known[-1].text, "it must say so"
     assert not any(message.buttons for message in known)
-    assert all(platform.messages[id_].text == text for id_, text in wreck.sealed.items()), "a sealed message changed"
-    looks = [call for call in platform.calls if call.message == known[-1].id]
-    ended = [look.buttons == 0 and INTERRUPTED not in look.text for look in looks]
-    assert ended.index(True) == len(ended) - 1, "changed after its end"
+    assert all(texts[id_] == text for id_, text in wreck.sealed.items()), "a sealed message changed"
+    ended_once([look for look in platform.looks if look.message == known[-1].id])
+
+
+def ended_once(looks: Sequence[Look]) -> None:
+    """From the first look without buttons on, the message is never made anything else."""
+    last = [look for look in looks if not look.buttons and INTERRUPTED not in look.text]
+    assert looks[len(looks) - len(last) :] == last, "changed after its end"
+    assert len(set(last)) <= 1, "changed after its end"
 
 
 def answer_of(text: str) -> str:
     """What the model said in a message: what stands above cards, status and notes."""
-    return re.split(r"(?:^|\n\n)(?:\*|Interrupted)", text)[0]
+    return _FOOT.split(text)[0]
 
 
-def rows_in_order(world: World, verb: str) -> None:
+def rows_in_order(world: World[Platform], verb: str) -> None:
     rows = world.rows
+    asked = "u1" if world.on_web else world.platform.says
     assert rows("PRAGMA integrity_check") == [("ok",)]
-    assert rows("SELECT platform_id, outcome FROM inbox WHERE kind = 'message'") == [("u1", "answered")]
+    assert rows("SELECT platform_id, outcome FROM inbox WHERE kind = 'message'") == [(asked, "answered")]
     presses, decided = rows("SELECT count(*), count(finished_at) FROM inbox WHERE kind = 'press'")[0]
     assert 1 <= presses == decided
     assert rows("SELECT decision, decided_by FROM approvals") == [(verb, "Owner" if world.on_web else "Ann")]
@@ -71,10 +93,10 @@ def rows_in_order(world: World, verb: str) -> None:
         ("calculate", 1),
         ("note_write", 1),
     ]
-    assert rows("SELECT count(*) FROM parts WHERE ref IS NULL") == [(0,)]
+    assert rows("SELECT count(*) FROM parts WHERE ref IS NULL AND idx >= 0") == [(0,)]
 
 
-async def transcript_in_order(world: World) -> None:
+async def transcript_in_order(world: World[Platform]) -> None:
     """One question, three steps, each call with one result, one end."""
     [(turn,)] = world.rows("SELECT DISTINCT turn FROM transcript")
     async with Store.open(world.data) as store:

@@ -1,4 +1,4 @@
-"""The daemon as ``bot.app.daemon.run_daemon`` wires it, over a store and a channel that can take it with them.
+"""The daemon as ``bot.app.daemon.run_daemon`` wires it, over a store, a wire and channels that can take it with them.
 
 ``python -m tests.crash.victim ORDERS.json`` runs it as a process of its own; ``run(orders)`` is the same in a process
 that was forked for it.
@@ -12,70 +12,65 @@ import logging
 import os
 import signal
 import sys
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from random import Random
 from typing import Any
 
-from pydantic import ConfigDict
+from pydantic import BaseModel
 
-import channels.web.channel
 from bot.app.daemon import Daemon
 from bot.app.lock import FolderLock
 from bot.cli.signals import until_signal
+from bot.config.discover import builder
 from bot.config.load import load
-from bot.config.loaded import Config, Entry
+from bot.config.loaded import Config
 from bot.core.ports import ChannelKit
-from bot.net.http import Transport
 from bot.providers.models import Models
 from bot.store.store import FILE_NAME, Store
 from bot.time.clock import SystemClock
-from tests.crash import platform_channel
 from tests.crash.death import Death, Reaper
-from tests.crash.mortal import MortalChannel, MortalDatabase
+from tests.crash.mortal import MortalChannel, MortalDatabase, MortalTransport
 
 READY = "ready"
 
 
 @dataclass(frozen=True, slots=True)
 class Orders:
-    """``death`` as ``Death`` writes itself ("" to live). ``platform`` is the address of the strict platform, or "" for the
-    web channel of the config file. ``folder`` takes ``actions.log`` and what is written to standard error."""
+    """``death`` as ``Death`` writes itself ("" to live). ``only`` is the channel to run ("": all of the config file, and
+    the HTTP port); ``size`` and ``pace`` are for ``MortalChannel``. ``folder`` takes ``actions.log`` and what is written
+    to standard error."""
 
     config: str
     folder: str
     death: str = ""
-    platform: str = ""
-    size: int = 4096
+    only: str = ""
+    size: int = 0
+    pace: float = 0.0
 
     def written(self, path: Path) -> Path:
         path.write_text(json.dumps(asdict(self)), "utf-8")
         return path
 
 
-class WebConfig(channels.web.channel.Config):
-    """The web channel's own, and who watches it."""
-
-    model_config = ConfigDict(arbitrary_types_allowed=True)
-
-    reaper: Reaper
+_doomed: dict[str, Callable[[ChannelKit], MortalChannel]] = {}
+"""How this process, which has one life, builds each of its channels."""
 
 
-def build(config: WebConfig, kit: ChannelKit) -> MortalChannel:
-    return MortalChannel(channels.web.channel.build(config, kit), config.reaper)
+def build(config: BaseModel, kit: ChannelKit) -> MortalChannel:
+    return _doomed[kit.name](kit)
 
 
 def _configured(orders: Orders, reaper: Reaper) -> Config:
     config = load(Path(orders.config), os.environ)
-    if orders.platform:
-        section = platform_channel.Config(reaper=reaper, api_base=orders.platform, size=orders.size)
-        entry = Entry("platform", "platform", section, platform_channel.__name__)
-        return replace(config, channels={"platform": entry})
-    web = config.channels["web"].config
-    assert isinstance(web, channels.web.channel.Config)
-    own = {name: getattr(web, name) for name in type(web).model_fields}
-    return replace(config, channels={"web": Entry("web", "web", WebConfig(reaper=reaper, **own), __name__)})
+    for name, entry in config.channels.items():
+        _doomed[name] = lambda kit, entry=entry: MortalChannel(  # type: ignore[misc]
+            builder(entry.module)(entry.config, kit), reaper, orders.size, orders.pace
+        )
+    mortal = {name: replace(entry, module=__name__) for name, entry in config.channels.items() if entry.module}
+    return replace(config, channels={**config.channels, **mortal})
 
 
 async def _live(orders: Orders) -> None:
@@ -89,13 +84,12 @@ async def _live(orders: Orders) -> None:
         database = await stack.enter_async_context(MortalDatabase.open(config.data_dir / FILE_NAME))
         assert isinstance(database, MortalDatabase)
         database.watched_by(reaper)
-        transport = Transport()
+        transport = MortalTransport(reaper)
         stack.push_async_callback(transport.aclose)
-        models = Models(
-            [entry for entry in config.providers.values() if entry.module], clock, Random(), config.data_dir
-        )
+        entries = [entry for entry in config.providers.values() if entry.module]
+        models = Models(entries, clock, Random(), config.data_dir, transport)
         stack.push_async_callback(models.aclose)
-        only = ("platform",) if orders.platform else ()
+        only = (orders.only,) if orders.only else ()
         daemon = Daemon(config, clock, Store.over(database), transport, models, only)
         await daemon.run(lock, lambda: (folder / READY).touch())
 

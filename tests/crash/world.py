@@ -1,4 +1,4 @@
-"""What outlives the process under test: the platform, the model vendor, the data folder; and the person in front of it."""
+"""What outlives the process under test: the platform, the model vendor, the data folder; and its lives, one by one."""
 
 from __future__ import annotations
 
@@ -6,35 +6,45 @@ import asyncio
 import multiprocessing
 import signal
 import sqlite3
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import Any, Final
-
-import aiohttp
+from typing import Any, Final, Generic, TypeVar
 
 from bot.store.store import FILE_NAME
 from tests.crash import victim
 from tests.crash.death import Death
-from tests.crash.story import MODEL, posted
+from tests.crash.platform import Platform
+from tests.crash.story import MODEL
+from tests.crash.telegram import TelegramPlatform, open_telegram
+from tests.crash.vendor import Vendor
 from tests.crash.victim import READY, Orders
 from tests.sim.llm.script import Answer
-from tests.sim.platform import PlatformSim
 
 PATIENCE: Final = 15.0
 TICK: Final = 0.01
+PACE: Final = 0.04
+"""Seconds between two calls in a chat where a test need not wait as long as Telegram would have it."""
 
 _forks = multiprocessing.get_context("forkserver")
-_forks.set_forkserver_preload([victim.__name__, "openai", "httpx2", "bot.tools.arithmetic", "bot.tools.notes"])
+_forks.set_forkserver_preload(
+    [
+        victim.__name__,
+        *("bot.tools.arithmetic", "bot.tools.notes"),
+        *("bot.providers.openai", "channels.telegram.channel", "channels.web.channel"),
+    ]
+)
 """A victim is forked from a process that has imported everything and started nothing: a real process, without the
 second that importing costs."""
 
 CONFIG: Final = """\
 data_dir: data
 timezone: UTC
-channels: {{web: {{port: {port}}}}}
+channels:
+  web: {web}
+  {name}: {section}
 providers:
   vendor: {{kind: openai, base_url: "{vendor}/v1", api_key: sk-crash-0123456789}}
   anthropic: off
@@ -44,44 +54,6 @@ providers:
 brain: {{when_busy: {when_busy}, llm: {{default: {{provider: vendor, model: {model}}}}}}}
 memory: {{embedder: none, reranker: none, distill: off}}
 """
-
-
-class Vendor:
-    """The LLM simulator in its own process, by its control API."""
-
-    def __init__(self, url: str) -> None:
-        self.url = url
-
-    async def set(self, answers: Sequence[Answer]) -> None:
-        """Forget everything and answer by these from now on."""
-        await self._asked("POST", "reset")
-        await self._asked("POST", "script", posted(answers))
-
-    async def add(self, answers: Sequence[Answer]) -> None:
-        await self._asked("POST", "script", posted(answers))
-
-    async def requests(self) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = await self._asked("GET", "requests")
-        return [request for request in found if request["endpoint"] == "chat"]
-
-    async def violations(self) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = await self._asked("GET", "violations")
-        return found
-
-    async def at(self, gate: str) -> None:
-        """Return once an answer waits at the gate."""
-        await self._asked("GET", f"gate/{gate}?timeout={PATIENCE}")
-
-    async def release(self, gate: str) -> None:
-        await self._asked("POST", f"release/{gate}")
-
-    async def _asked(self, method: str, path: str, body: Any = None) -> Any:
-        async with (
-            aiohttp.ClientSession() as session,
-            session.request(method, f"{self.url}/_sim/{path}", json=body) as answer,
-        ):
-            assert answer.status == 200, await answer.text()
-            return await answer.json()
 
 
 @dataclass
@@ -127,17 +99,24 @@ class Process:
         return log.read_text() if log.exists() else ""
 
 
+P = TypeVar("P", bound=Platform, covariant=True)
+
+
 @dataclass
-class World:
+class World(Generic[P]):
     """One data folder, one platform, one vendor; any number of lives, one after the other.
 
-    With a ``web_port`` the daemon serves the web channel there and leaves the platform alone.
+    With a ``web_port`` the daemon serves the web channel there, and is on the platform only where ``on_both``.
+    ``size`` and ``pace`` are as in ``Orders``.
     """
 
     folder: Path
     vendor: Vendor
-    platform: PlatformSim
+    platform: P
+    size: int = 0
+    pace: float = PACE
     web_port: int = 0
+    on_both: bool = False
     when_busy: str = "steer"
     lives: list[Process] = field(default_factory=list)
 
@@ -153,25 +132,28 @@ class World:
         """What a victim called ``name`` is told."""
         own = self.folder / name
         own.mkdir()
-        return Orders(
-            config=str(self.config()),
-            folder=str(own),
-            death=str(death or ""),
-            platform="" if self.on_web else self.platform.url,
-            size=self.platform.size,
-        )
+        only = "" if self.web_port else self.platform.name
+        return Orders(str(self.config()), str(own), str(death or ""), only, self.size, self.pace)
 
     def config(self) -> Path:
         """The file, as it is now."""
         path = self.folder / "config.yaml"
         path.write_text(
-            CONFIG.format(vendor=self.vendor.url, model=MODEL, port=self.web_port, when_busy=self.when_busy)
+            CONFIG.format(
+                web=f"{{port: {self.web_port}}}" if self.web_port else "off",
+                name=self.platform.name,
+                section="off" if self.on_web else self.platform.section,
+                vendor=self.vendor.url,
+                model=MODEL,
+                when_busy=self.when_busy,
+            )
         )
         return path
 
     @property
     def on_web(self) -> bool:
-        return self.web_port != 0
+        """Whether the page is all there is."""
+        return self.web_port != 0 and not self.on_both
 
     @property
     def data(self) -> Path:
@@ -201,29 +183,38 @@ class World:
 
     def tell(self) -> str:
         """What happened, for a failing test."""
-        shown = [f"{call.action} {call.message} {call.text[-60:]!r}" for call in self.platform.calls]
+        shown = [f"{look.message or 'sent'} {look.text[-60:]!r}" for look in self.platform.looks]
         lives = [f"-- life {n}\n{life.said}{' '.join(life.actions)}" for n, life in enumerate(self.lives, start=1)]
         return "\n".join((*lives, *shown))
 
 
 @asynccontextmanager
 async def open_world(
-    folder: Path, vendor: Vendor, answers: Sequence[Answer], *, size: int = 4096, nonces: bool = False, **more: Any
-) -> AsyncIterator[World]:
+    folder: Path, vendor: Vendor, answers: Sequence[Answer], *, pace: float = PACE, **more: Any
+) -> AsyncIterator[World[TelegramPlatform]]:
+    """In front of Telegram. ``pace`` 0: as it would have it, with its rates in force."""
     await vendor.set(answers)
-    async with PlatformSim(size=size, knows_nonces=nonces) as platform:
-        world = World(folder, vendor, platform, **more)
-        try:
-            yield world
-        except BaseException as error:
-            error.add_note(world.tell())
-            raise
-        finally:
-            for life in world.lives:
-                life.kill()
+    async with (
+        open_telegram(strict_rates=pace == 0) as platform,
+        told(World(folder, vendor, platform, pace=pace, **more)) as world,
+    ):
+        yield world
 
 
-async def eventually(holds: Any, timeout: float = PATIENCE) -> None:
+@asynccontextmanager
+async def told(world: World[P]) -> AsyncIterator[World[P]]:
+    """What happened is told where it went wrong; nobody lives on."""
+    try:
+        yield world
+    except BaseException as error:
+        error.add_note(world.tell())
+        raise
+    finally:
+        for life in world.lives:
+            life.kill()
+
+
+async def eventually(holds: Callable[[], Any], timeout: float = PATIENCE) -> None:
     async with asyncio.timeout(timeout):
         while not holds():
             await asyncio.sleep(TICK)

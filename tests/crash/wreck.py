@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from tests.crash.platform import Platform
 from tests.crash.world import World
 
 
@@ -18,12 +19,13 @@ class Wreck:
     interrupted: bool = False
     notes: int = 1
 
-    def look_at(self, world: World) -> None:
+    def look_at(self, world: World[Platform]) -> None:
         """After each death. One message can be unknown, and only if it was written down that it would be sent."""
-        parts = world.rows("SELECT ref, end IS NOT NULL FROM parts")
-        unknown = {message.id for message in world.platform.standing} - {ref for ref, _ in parts} - self.unknown
+        parts = world.rows("SELECT ref, end IS NOT NULL FROM parts WHERE idx >= 0")
+        standing = {message.id: message.text for message in world.platform.standing}
+        unknown = standing.keys() - {ref for ref, _ in parts} - self.unknown
         assert len(unknown) <= sum(ref is None for ref, _ in parts) <= 1, "sent before the intent was written"
         self.unknown |= unknown
-        self.sealed |= {ref: world.platform.messages[ref].text for ref, is_sealed in parts if is_sealed}
+        self.sealed |= {ref: standing[ref] for ref, is_sealed in parts if is_sealed}
         if world.rows("SELECT 1 FROM calls WHERE name = 'note_write' AND ended_at IS NULL"):
             self.interrupted, self.notes = True, len(world.notes())

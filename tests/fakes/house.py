@@ -28,6 +28,7 @@ from bot.core.ports import CallKind, ChannelKit, ChatSummary
 from bot.core.stop import StopReason
 from bot.core.transcript import Body, EndRow, Row, StepRow, UserRow
 from bot.core.view import ApprovalCard, Button, Part, Phase, Ref, ToolLine, View
+from bot.net.http import Transport
 from bot.time.clock import SystemClock
 from channels.terminal.channel import TerminalChannel, build
 from channels.terminal.config import Config
@@ -86,6 +87,7 @@ def kit(records: MemoryRecords, *, governor: OpenGovernor | None = None, languag
     return ChannelKit(
         governor=governor or OpenGovernor(),
         clock=SystemClock(),
+        http=Transport(),
         archive=records,
         notes=MemoryNotes(),
         name="terminal",

@@ -26,6 +26,7 @@ from bot.inbox.admission import Admission
 from bot.inbox.commands import Commands
 from bot.inbox.gate import Gate
 from bot.inbox.lanes import Lanes, WhenBusy
+from bot.inbox.pairing import Pairing
 from bot.inbox.receiving import Inbox
 from bot.inbox.turns import TurnRunner
 from bot.outbox.governor import BucketGovernor
@@ -38,6 +39,7 @@ from tests.fakes.provider import FakeProvider
 
 HERE = Address("fake", "main", "1")
 OWNER = Sender("fake", "7", "Ann")
+ACCESS = Access(owners=("7",), users=("8",))
 
 
 @dataclass
@@ -53,6 +55,7 @@ class House:
     ended: list[StopReason]
     trouble: list[str]
     group: asyncio.TaskGroup
+    pairing: Pairing
 
     async def say(self, text: str, number: int = 1, sender: Sender = OWNER, address: Address = HERE) -> Receipt:
         return await self.inbox.receive(UserMessage(str(number), address, sender, text, 1.0))
@@ -99,6 +102,8 @@ def open_house(tmp_path: Path) -> OpenHouse:
         channel: FakeChannel | None = None,
         die: bool = False,
         clock: Clock | None = None,
+        access: Access = ACCESS,
+        language: str = "en",
     ) -> AsyncIterator[House]:
         """With ``die`` the house falls when the block is left, as at the end of the process, instead of emptying."""
         clock = clock or SystemClock()
@@ -106,8 +111,16 @@ def open_house(tmp_path: Path) -> OpenHouse:
         governor = BucketGovernor(clock)
         channel.governor = governor
         provider = FakeProvider(*scripts)
-        gate = Gate({"fake": Access(owners=("7",), users=("8",))})
+        gate = Gate({"fake": access})
         async with Store.open(tmp_path / "data") as store:
+            pairing = Pairing(
+                store.people,
+                gate,
+                clock,
+                announce=lambda row: lanes.submit(row),
+                turn_out=lambda who: inbox.turn_out(who),
+            )
+            await pairing.load()
             approvals = Approvals(store.approvals, clock, gate.is_owner, 30)
             brain = Brain(
                 provider=provider,
@@ -136,13 +149,14 @@ def open_house(tmp_path: Path) -> OpenHouse:
             ended: list[StopReason] = []
             trouble: list[str] = []
             lanes: Lanes
+            inbox: Inbox
 
             async def stop(turn: Turn) -> bool:
                 return bool(lanes.stop(turn.address, lambda other: other.id != turn.id))
 
             runner = TurnRunner(
                 brain=brain,
-                commands=Commands(store.usage, lambda: about, stop, "UTC"),
+                commands=Commands(store.usage, lambda: about, stop, "UTC", pairing),
                 publisher=publisher,
                 store=store,
                 clock=clock,
@@ -161,14 +175,17 @@ def open_house(tmp_path: Path) -> OpenHouse:
                 )
                 inbox = Inbox(
                     gate=gate,
+                    pairing=pairing,
                     rows=store.inbox,
                     lanes=lanes,
                     approvals=approvals,
                     answer=channel.answer,
                     clock=clock,
-                    language="en",
+                    language=language,
                 )
-                house = House(store, provider, channel, inbox, lanes, tmp_path / "workspace", ended, trouble, group)
+                house = House(
+                    store, provider, channel, inbox, lanes, tmp_path / "workspace", ended, trouble, group, pairing
+                )
                 yield house
                 if die:
                     lanes.cancel()

@@ -14,6 +14,7 @@ from bot.inbox.commands import Command, command_of
         ("  /HELP  ", Command("help", "", True)),
         ("/new@my_bot let us start", Command("new", "let us start", True)),
         ("/stop\nnow", Command("stop", "now", True)),
+        ("/pair 7KD4 MTQX", Command("pair", "7KD4 MTQX", True)),
         ("/frobnicate all", Command("frobnicate", "all", False)),
         ("/etc/hosts is broken", None),
         ("/", None),

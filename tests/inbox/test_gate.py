@@ -8,6 +8,7 @@ from bot.core.address import Address, Sender
 from bot.core.inbound import UserMessage
 from bot.inbox.access import Access
 from bot.inbox.gate import Gate
+from bot.store.people import Person, Standing
 
 
 def said(user: str, *, direct: bool = True, chat: str = "5", addressed: bool = True, bot: bool = False) -> UserMessage:
@@ -52,3 +53,48 @@ def test_the_person_at_the_page_is_an_owner_even_where_the_section_names_others(
     assert (
         gate.verdict(UserMessage("1", Address("web", "main", "c"), Sender("web", "owner"), "hi", 1.0)).kind == "welcome"
     )
+
+
+@pytest.mark.parametrize(
+    ("access", "standing", "message", "kind"),
+    [
+        ({}, "user", said("7"), "welcome"),
+        ({}, "owner", said("7"), "welcome"),
+        ({}, "revoked", said("7"), "refuse"),
+        ({}, "user", said("70"), "refuse"),
+        ({"pairing": False}, "user", said("7"), "welcome"),
+        ({"users": ["*"]}, "revoked", said("7"), "refuse"),
+        ({"users": ["*", "7"]}, "revoked", said("7"), "welcome"),
+        ({"owners": ["7"]}, "revoked", said("7"), "welcome"),
+        ({}, "owner", said("7", direct=False), "silent"),
+        ({"groups": ["5"]}, "user", said("7", direct=False), "welcome"),
+        ({"groups": ["5"]}, "revoked", said("7", direct=False), "silent"),
+        ({"groups": ["5"], "owners": ["7"]}, "revoked", said("7", direct=False), "welcome"),
+        ({}, "user", said("7", bot=True), "silent"),
+    ],
+)
+def test_being_let_in_or_sent_away_counts_beside_the_configuration(
+    access: dict[str, object], standing: Standing, message: UserMessage, kind: str
+) -> None:
+    gate = Gate({"telegram": Access.model_validate(access)})
+    gate.learn(Person("telegram", "7", "Ann", standing))
+    assert gate.verdict(message).kind == kind
+
+
+def test_an_owner_by_pairing_is_one_on_that_channel_until_sent_away() -> None:
+    gate = Gate({"telegram": Access(), "discord": Access()})
+    gate.learn(Person("telegram", "7", "Ann", "owner"))
+    assert gate.is_owner(Sender("telegram", "7"))
+    assert not gate.is_owner(Sender("discord", "7")) and not gate.is_owner(Sender("telegram", "70"))
+    gate.learn(Person("telegram", "7", "Ann", "revoked"))
+    assert not gate.is_owner(Sender("telegram", "7"))
+
+
+def test_everyone_whom_the_configuration_names_is_listed() -> None:
+    gate = Gate({"telegram": Access(owners=("7",), users=("*",)), "discord": Access(pairing=False)})
+    assert [(one.identity, one.standing) for one in gate.configured()] == [
+        ("telegram:7", "owner"),
+        ("telegram:*", "user"),
+    ]
+    assert gate.owned == {"telegram"}
+    assert (gate.pairs("telegram"), gate.pairs("discord"), gate.pairs("terminal")) == (True, False, False)

@@ -262,3 +262,24 @@ async def test_lanes_die_when_idle(tmp_path: Path, chats: int) -> None:
             await house.say("hi", address=Address("web", "main", str(n)))
         await house.idle()
         assert house.lanes.live_turns == 0
+
+
+async def test_an_answer_that_a_slow_platform_has_not_shown_yet_holds_up_nobody_else(tmp_path: Path) -> None:
+    async with harness(tmp_path, limit=1) as house:
+        shown = asyncio.Event()
+
+        async def work(turn: Turn, floor: Floor, stopping: asyncio.Event) -> None:
+            floor.answered()
+            if turn.message.text == "unseen":
+                await shown.wait()
+
+        house.work = work
+        await house.say("unseen")
+        await house.say("behind it")
+        await house.say("elsewhere", address=Address("web", "main", "other"))
+        while "-elsewhere" not in house.order:
+            await asyncio.sleep(0.001)
+        assert "+behind it" not in house.order
+        shown.set()
+        await house.idle()
+        assert house.order[-1] == "-behind it"

@@ -9,7 +9,8 @@ import pytest
 from aiohttp import web
 
 from bot.core.errors import TransportError, TransportTimeout
-from bot.net.http import Timeouts, Transport
+from bot.core.http import Timeouts
+from bot.net.http import Transport
 
 QUICK = Timeouts(connect=2.0, silence=0.2)
 
@@ -22,7 +23,7 @@ class Server:
         self._runner: web.AppRunner | None = None
 
     async def start(self) -> None:
-        app = web.Application()
+        app = web.Application(client_max_size=2_000_000)
         for path in ("plain", "drip", "cut", "silent", "again", "cookie", "long"):
             app.router.add_route("*", f"/{path}", getattr(self, path))
         self._runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=0.1)
@@ -97,6 +98,12 @@ async def transport() -> AsyncIterator[Transport]:
 async def test_an_answer_comes_with_its_status_headers_and_body(server: Server, transport: Transport) -> None:
     answer = await transport.fetch("POST", f"{server.url}/plain", body=b"hello")
     assert (answer.status, answer.headers["x-told"], answer.body) == (200, "yes", b"POST hello")
+
+
+async def test_a_large_body_arrives_whole(server: Server, transport: Transport) -> None:
+    body = b"0123456789" * 100_000
+    answer = await transport.fetch("POST", f"{server.url}/plain", body=body)
+    assert answer.body == b"POST " + body
 
 
 async def test_a_status_is_not_an_error(server: Server, transport: Transport) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 from bot.core.events import TextDelta, TurnEnded, TurnEvent
 from bot.core.stop import StopReason
@@ -33,7 +34,7 @@ class Stage:
     ) -> None:
         self.clock = FakeClock()
         self.ledger = FakeLedger()
-        limits = limits or Limits(size=4096, unit="utf16", pace=1.0)
+        limits = replace(limits or Limits(size=4096, unit="utf16", pace=1.0), idempotent=nonces)
         self.governor = BucketGovernor(self.clock, {"fake": Rates(chat_interval=limits.pace)})
         self.channel = FakeChannel(
             self.clock, limits, self.governor, render, latency=latency, fault=fault, nonces=nonces

@@ -11,7 +11,7 @@ import pytest
 from bot.core.events import ApprovalAsked, ApprovalDecided, Notice, Resumed, ThinkingStarted, ToolEnded, ToolStarted
 from bot.core.stop import StopReason
 from bot.core.view import ApprovalCard, Limits, Part, Phase
-from bot.outbox.publisher import Publisher
+from bot.outbox.publisher import THINKING_SECONDS, Publisher
 from tests.fakes.channel import HERE
 from tests.outbox.renders import escaping
 from tests.outbox.stage import Stage
@@ -43,12 +43,40 @@ async def test_a_short_first_token_is_shown_within_a_second() -> None:
     stage = Stage()
     async with stage.running():
         stage.emit(ThinkingStarted())
-        await stage.clock.advance(5)
+        await stage.clock.advance(3)
         assert stage.channel.calls == []
         stage.say("Hm")
         await stage.clock.advance(1.0)
-        assert [call.at for call in stage.channel.calls] == [pytest.approx(5.9)]
+        assert [call.at for call in stage.channel.calls] == [pytest.approx(3.9)]
         assert stage.channel.texts == ["Hm"]
+
+
+async def test_a_model_that_is_silent_gets_a_thinking_line_with_a_stop_button() -> None:
+    stage = Stage()
+    async with stage.running():
+        stage.emit(ThinkingStarted())
+        await stage.clock.advance(60)
+        assert [call.at for call in stage.channel.calls] == [pytest.approx(THINKING_SECONDS)]
+        shown = part_of(stage, 0)
+        assert "thinking" in shown.markdown and [button.label for button in shown.buttons] == ["Stop"]
+        stage.say("At last.")
+        stage.end()
+        await stage.clock.advance(2)
+    assert stage.channel.texts == ["At last."] and stage.channel.count("send") == 1
+
+
+async def test_without_previews_only_a_question_and_the_end_are_shown() -> None:
+    stage = Stage(limits=Limits(size=4096, pace=1.0, previews=False))
+    async with stage.running():
+        await stage.stream(["word "] * 100, 40)
+        await stage.clock.advance(10)
+        assert stage.channel.calls == []
+        stage.emit(ApprovalAsked(CARD))
+        await stage.clock.advance(2)
+        assert stage.channel.count("send") == 1
+        stage.end()
+        await stage.clock.advance(5)
+    assert stage.channel.count("send") == 1 and stage.channel.violations == []
 
 
 async def test_thirty_characters_are_shown_at_once() -> None:

@@ -28,6 +28,7 @@ from bot.core.model import (
 )
 from bot.core.ports import Provider
 from bot.core.tool import ToolCall, ToolSpec
+from bot.net.http import Transport
 from bot.providers.discovery import CheckedEntry, built, entry
 from bot.providers.models import Models
 from tests.fakes.clock import FakeClock
@@ -61,20 +62,21 @@ VENDORS = {
 
 
 class Bench:
-    """One vendor against one simulator. Closes every provider it built."""
+    """One vendor against one simulator. Closes every provider it built, and the transport below them."""
 
     def __init__(self, vendor: Vendor, sim: LlmSim) -> None:
         self.kind, self.model = vendor.kind, vendor.model
         self.base_url = sim.url + vendor.path
         self._built: list[Provider] = []
+        self._http = Transport()
 
     def bare(self, **more: Any) -> Provider:
         """The provider without its wrappers; ``more`` goes into its section of the config."""
-        return self._kept(built(self._entry(more), FakeClock(), Path("unused")))
+        return self._kept(built(self._entry(more), FakeClock(), Path("unused"), self._http))
 
     def wrapped(self, clock: FakeClock, **more: Any) -> Provider:
         """The provider as the house uses it."""
-        return self._kept(Models([self._entry(more)], clock, Random(7), Path("unused")))
+        return self._kept(Models([self._entry(more)], clock, Random(7), Path("unused"), self._http))
 
     def request(self, *messages: Message, **more: Any) -> ModelRequest:
         """``more`` are fields of the request or of its model."""
@@ -86,6 +88,7 @@ class Bench:
     async def aclose(self) -> None:
         for provider in self._built:
             await provider.aclose()
+        await self._http.aclose()
 
     def _entry(self, more: Mapping[str, Any]) -> CheckedEntry:
         return entry(self.kind, {"base_url": self.base_url, "api_key": KEY, **more})

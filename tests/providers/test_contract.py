@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
-import json
-
 from bot.core.model import ModelStopReason, ModelText, ModelThinking
 from bot.providers.discovery import kinds
 from tests.providers.bench import VENDORS, Bench, ask, assistant, called, result, user
-from tests.sim.llm import LlmSim, answer, begin, call, garbage, ping, stop, text, thinking, usage
+from tests.sim.llm import (
+    LlmSim,
+    answer,
+    begin,
+    call,
+    call_close,
+    call_more,
+    call_open,
+    garbage,
+    ping,
+    sleep,
+    stop,
+    text,
+    thinking,
+    usage,
+)
 
 MODEL_RUNS_ITSELF = {"local"}
 """Kinds that have no wire to simulate; ``test_contract_live`` holds them to what needs no script."""
@@ -18,7 +31,7 @@ def test_every_kind_of_provider_is_held_to_the_contract() -> None:
 
 
 async def test_text_comes_in_pieces_and_the_stop_comes_last(bench: Bench, sim: LlmSim) -> None:
-    sim.script(answer(text("Hel"), text("lo, "), text("you")))
+    sim.script(answer(text("Hel"), sleep(0.1), text("lo, "), sleep(0.1), text("you")))
     heard = await ask(bench.bare(), bench.request())
     assert [event.text for event in heard.events if isinstance(event, ModelText)] == ["Hel", "lo, ", "you"]
     assert heard.stop.reason is ModelStopReason.END
@@ -138,10 +151,11 @@ async def test_reasoning_is_never_answer_text(bench: Bench, sim: LlmSim) -> None
 
 async def test_arguments_that_grow_are_a_sign_of_life(bench: Bench, sim: LlmSim) -> None:
     """Without one the watchdog would take a long call for silence."""
-    sim.script(answer(call("c1", "add", tuple(json.dumps({"a": "x" * 30})))))
+    growing = [step for piece in ('{"a": "', *"xxxxxxxx", '"}') for step in (call_more("c1", piece), sleep(0.03))]
+    sim.script(answer(call_open("c1", "add"), *growing, call_close("c1")))
     heard = await ask(bench.bare(), bench.request())
     signs = [event for event in heard.events if event == ModelThinking("")]
-    assert len(signs) >= (1 if bench.kind == "ollama" else 30)
+    assert len(signs) >= (1 if bench.kind == "ollama" else 5)
 
 
 async def test_tokens_are_counted_whole(bench: Bench, sim: LlmSim) -> None:

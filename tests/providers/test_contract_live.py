@@ -12,6 +12,7 @@ import pytest
 
 from bot.core.model import ModelRequest, ModelStopReason, ModelText, ThinkingBlock
 from bot.core.ports import Provider
+from bot.net.http import Transport
 from bot.providers.discovery import built, entry, kinds
 from bot.time.clock import SystemClock
 from tests.providers.bench import VENDORS, Bench, ask, assistant, called, result, user
@@ -41,10 +42,13 @@ async def live(request: pytest.FixtureRequest, sim: LlmSim, tmp_path: Path) -> A
         await bench.aclose()
         return
     model = request.getfixturevalue("smollm2")
-    provider = built(entry("local", {"path": str(model), "sources": ["path"]}), SystemClock(), tmp_path / "data")
+    section = entry("local", {"path": str(model), "sources": ["path"]})
+    http = Transport()
+    provider = built(section, SystemClock(), tmp_path / "data", http)
     asked = Bench(VENDORS["openai"], sim).request(user("Tell me of birds."), tools=(), max_tokens=24)
     yield Live(provider, replace(asked, model=replace(asked.model, provider="local", model="smollm2-135m")))
     await provider.aclose()
+    await http.aclose()
 
 
 async def test_an_answer_is_text_and_then_one_stop(live: Live) -> None:

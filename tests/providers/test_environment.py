@@ -37,17 +37,20 @@ import asyncio, json, os, sys
 from pathlib import Path
 from random import Random
 from bot.core.model import Message, ModelRef, ModelRequest, ModelText, TextBlock
+from bot.net.http import Transport
 from bot.providers.discovery import entry
 from bot.providers.models import Models
 from bot.time.clock import SystemClock
 
 async def main(kind, model, section):
     before = dict(os.environ)
-    models = Models([entry(kind, section)], SystemClock(), Random(1), Path("."))
+    http = Transport()
+    models = Models([entry(kind, section)], SystemClock(), Random(1), Path("."), http)
     request = ModelRequest(ModelRef(kind, model), "private prompt", (Message("user", (TextBlock("hi"),)),))
     async with models.stream(request) as events:
         print("".join([event.text async for event in events if isinstance(event, ModelText)]))
     await models.aclose()
+    await http.aclose()
     assert dict(os.environ) == before
 
 asyncio.run(main(*json.loads(sys.argv[1])))
@@ -58,13 +61,14 @@ import json, logging, os, sys
 from pathlib import Path
 from random import Random
 from bot.core.model import ModelRef
+from bot.net.http import Transport
 from bot.providers.discovery import entry
 from bot.providers.models import Models
 from bot.time.clock import SystemClock
 
 before = dict(os.environ)
 for kind in json.loads(sys.argv[1]):
-    models = Models([entry(kind, {"api_key": "k"})], SystemClock(), Random(1), Path("."))
+    models = Models([entry(kind, {"api_key": "k"})], SystemClock(), Random(1), Path("."), Transport())
     models.warm(ModelRef(kind, "any"))
     assert kind in sys.modules
 assert dict(os.environ) == before

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import AsyncIterator
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -13,7 +14,9 @@ import pytest
 from pydantic import ValidationError
 
 from bot.core.errors import KeyRefused, ModelMissing
+from bot.core.http import Http
 from bot.core.model import ModelRef
+from bot.net.http import Transport
 from bot.providers.discovery import entry, kinds
 from bot.providers.models import Models
 from tests.fakes.clock import FakeClock
@@ -21,13 +24,23 @@ from tests.providers.bench import KEY, VENDORS, Bench, ask
 from tests.sim.llm import LlmSim, answer, text
 
 
-def models(**sections: dict[str, Any]) -> Models:
-    return Models([entry(name, section) for name, section in sections.items()], FakeClock(), Random(7), Path("unused"))
+def models(http: Http | None = None, **sections: dict[str, Any]) -> Models:
+    """Without ``http``: models that are asked nothing."""
+    entries = [entry(name, section) for name, section in sections.items()]
+    return Models(entries, FakeClock(), Random(7), Path("unused"), http or Transport())
 
 
-async def test_the_request_says_which_provider_is_meant(sim: LlmSim) -> None:
+@pytest.fixture
+async def http() -> AsyncIterator[Transport]:
+    transport = Transport()
+    yield transport
+    await transport.aclose()
+
+
+async def test_the_request_says_which_provider_is_meant(sim: LlmSim, http: Transport) -> None:
     sim.script(answer(text("Hi"), repeat=True))
     named = models(
+        http,
         mylab={"kind": "openai", "base_url": sim.openai_url, "api_key": KEY},
         anthropic={"base_url": sim.url, "api_key": KEY},
         ollama={"base_url": sim.url},
@@ -71,8 +84,8 @@ async def test_asking_what_cannot_be_used_is_an_error_of_the_chain(sim: LlmSim) 
         named.provider("elsewhere")
 
 
-async def test_the_bare_provider_is_the_one_behind_the_wrappers(sim: LlmSim) -> None:
-    named = models(ollama={"base_url": sim.url})
+async def test_the_bare_provider_is_the_one_behind_the_wrappers(sim: LlmSim, http: Transport) -> None:
+    named = models(http, ollama={"base_url": sim.url})
     assert named.bare("ollama") is named.bare("ollama")
     sim.script(answer(text("Hi"), repeat=True))
     bench = Bench(VENDORS["ollama"], sim)
@@ -107,10 +120,12 @@ import json, sys
 from pathlib import Path
 from random import Random
 from bot.providers.discovery import entry, kinds
+from bot.net.http import Transport
 from bot.providers.models import Models
 from tests.fakes.clock import FakeClock
 found = kinds()
-named = Models([entry(name, {"api_key": "k"}) for name in ("anthropic", "openai", "ollama")], FakeClock(), Random(1), Path("."))
+entries = [entry(name, {"api_key": "k"}) for name in ("anthropic", "openai", "ollama")]
+named = Models(entries, FakeClock(), Random(1), Path("."), Transport())
 usable = [line.usable for line in named.availability()]
 for name in ("anthropic", "openai", "ollama"):
     named.provider(name)
@@ -122,3 +137,45 @@ print(json.dumps([usable, heavy]))
 def test_no_vendor_library_is_imported_before_a_model_is_asked() -> None:
     done = subprocess.run([sys.executable, "-c", LAZY], capture_output=True, text=True, check=True, timeout=25)
     assert json.loads(done.stdout) == [[True, True, True], []]
+
+
+IMPORTING = """
+import asyncio, sys
+from pathlib import Path
+from random import Random
+from bot.core.errors import ProviderUnreachable
+from bot.core.model import Message, ModelRef, ModelRequest, TextBlock
+from bot.net.http import Transport
+from bot.providers.discovery import entry
+from bot.providers.models import Models
+from tests.fakes.clock import FakeClock
+
+async def ask(models):
+    request = ModelRequest(ModelRef("openai", "m"), "", (Message("user", (TextBlock("hi"),)),))
+    try:
+        async with models.stream(request):
+            pass
+    except ProviderUnreachable:
+        pass
+
+async def main():
+    http = Transport()
+    section = {"api_key": "k", "base_url": "http://127.0.0.1:1/v1"}
+    models = Models([entry("openai", section)], FakeClock(), Random(1), Path("."), http)
+    looks = 0
+    asking = asyncio.ensure_future(ask(models))
+    while "openai" not in sys.modules or not hasattr(sys.modules["openai"], "AsyncOpenAI"):
+        await asyncio.sleep(0.01)
+        looks += 1
+    asking.cancel()
+    await asyncio.wait([asking])
+    await http.aclose()
+    print(looks)
+
+asyncio.run(main())
+"""
+
+
+def test_a_first_request_that_has_to_wait_for_its_library_holds_up_nothing_else() -> None:
+    told = subprocess.run([sys.executable, "-c", IMPORTING], capture_output=True, text=True, timeout=25)
+    assert int(told.stdout) >= 5, told.stderr

@@ -67,6 +67,41 @@ async def test_a_time_limit_of_the_caller_is_not_taken_for_silence() -> None:
     assert inner.left == 1
 
 
+async def test_the_limit_of_a_later_wait_may_be_shorter_than_that_of_the_first() -> None:
+    inner = ScriptedProvider(
+        [ModelText("a"), *(part for _ in range(6) for part in (Pause(0.05), ModelText("b"))), Pause(5)]
+    )
+    heard = await ask(Watchdog(inner, "lab", Patience(first=30, silence=0.2)), REQUEST)
+    assert isinstance(heard.error, StreamStalled)
+    assert heard.text == "abbbbbb"
+
+
+async def test_a_cancellation_at_the_same_moment_as_the_limit_stays_a_cancellation() -> None:
+    inner = ScriptedProvider([ModelText("a"), Pause(5), END])
+
+    async def listen() -> None:
+        async with Watchdog(inner, "lab", Patience(first=5, silence=0.1)).stream(REQUEST) as events:
+            async for _ in events:
+                asyncio.get_running_loop().call_later(0.1, asyncio.current_task().cancel)  # type: ignore[union-attr]
+
+    task = asyncio.ensure_future(listen())
+    with pytest.raises((asyncio.CancelledError, StreamStalled)) as caught:
+        await task
+    assert task.cancelled() is isinstance(caught.value, asyncio.CancelledError)
+    assert inner.left == 1
+
+
+async def test_a_stall_leaves_no_cancellation_behind() -> None:
+    inner = ScriptedProvider([ModelText("a"), Pause(5), END])
+    heard = await ask(Watchdog(inner, "lab", Patience(first=5, silence=0.05)), REQUEST)
+    assert isinstance(heard.error, StreamStalled)
+    task = asyncio.current_task()
+    assert task is not None
+    assert task.cancelling() == 0
+    async with asyncio.timeout(5):
+        await asyncio.sleep(0)
+
+
 async def test_keep_alives_are_no_sign_of_progress(bench: Bench, sim: LlmSim) -> None:
     if bench.kind == "ollama":
         pytest.skip("Ollama sends none")

@@ -10,34 +10,36 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.core.errors import ProviderError, ProviderFailed, StreamCut
-from bot.core.model import ModelCall, ModelEvent, ModelStop, ModelText, ModelThought
+from bot.core.errors import ProviderError, ProviderFailed, StreamCut, StreamStalled, TransportError, TransportTimeout
+from bot.core.http import FETCH_LIMIT_BYTES
+from bot.core.model import ModelCall, ModelEvent, ModelStop, ModelText, ModelThinking, ModelThought
 from bot.providers.anthropic.stream import MessageStream
 from bot.providers.calls import CallIds
 from bot.providers.chat_stream import ChatStream
 from bot.providers.faults import Faults
 from bot.providers.ollama.stream import OllamaStream
 from bot.providers.sse import NdjsonFrames
-from bot.providers.wire import Answer, Transport, answering, body_bytes
+from bot.providers.wire import Answer, answering, body_bytes
 from tests.fakes.clock import FakeClock
 from tests.providers.bench import VENDORS, Bench
 from tests.sim.llm import LlmSim
 
 FAULTS = Faults("lab", "m", ("sk-secret",))
-TRANSPORT = Transport(OSError, lambda error: FAULTS.error(StreamCut, type(error).__name__))
 REQUEST = Bench(VENDORS["openai"], LlmSim()).request()
 
 
-class FakeResponse:
-    """Implements ``bot.providers.wire.Response`` with bytes from a list."""
+class FakeReply:
+    """Implements ``bot.core.http.Reply`` with bytes from a list."""
+
+    status = 200
+    headers: Mapping[str, str] = {}
 
     def __init__(self, chunks: Sequence[bytes], broken: Exception | None = None) -> None:
         self._chunks, self._broken = chunks, broken
         self.closed = False
 
-    @property
-    def headers(self) -> Mapping[str, str]:
-        return {}
+    async def read(self, limit_bytes: int = FETCH_LIMIT_BYTES) -> bytes:
+        return b"".join(self._chunks)[:limit_bytes]
 
     async def aiter_bytes(self) -> AsyncIterator[bytes]:
         for chunk in self._chunks:
@@ -75,17 +77,17 @@ JSON = st.recursive(
 async def test_frames_of_any_shape_end_in_a_stop_or_in_an_error_of_ours(frames: list[dict[str, Any]]) -> None:
     data = b"".join(json.dumps(frame).encode() + b"\n" for frame in frames)
     for answer in parsers():
-        response = FakeResponse([data])
+        reply = FakeReply([data])
         events: list[ModelEvent] = []
         try:
-            async with answering(response, NdjsonFrames(), answer, FAULTS, TRANSPORT) as stream:
+            async with answering(reply, NdjsonFrames(), answer, FAULTS) as stream:
                 async for event in stream:
                     events.append(event)
         except ProviderError:
             pass
         else:
             assert isinstance(events[-1], ModelStop)
-        assert response.closed
+        assert reply.closed
         assert all(storable(event) for event in events)
 
 
@@ -101,21 +103,56 @@ def storable(event: ModelEvent) -> bool:
     return True
 
 
-async def test_a_broken_connection_is_translated_by_the_vendor() -> None:
+@pytest.mark.parametrize(
+    ("broken", "expected"),
+    [(TransportError("lab was lost."), StreamCut), (TransportTimeout("lab did not answer."), StreamStalled)],
+)
+async def test_a_broken_connection_becomes_the_providers_error(
+    broken: TransportError, expected: type[Exception]
+) -> None:
     answer = parsers()[1]
-    frames = FakeResponse([b'{"choices":[{"delta":{"content":"Hi"}}]}\n'], OSError("sk-secret"))
-    with pytest.raises(StreamCut) as caught:
-        async with answering(frames, NdjsonFrames(), answer, FAULTS, TRANSPORT) as stream:
+    frames = FakeReply([b'{"choices":[{"delta":{"content":"Hi"}}]}\n'], broken)
+    with pytest.raises(expected) as caught:
+        async with answering(frames, NdjsonFrames(), answer, FAULTS) as stream:
             async for _ in stream:
                 pass
-    assert caught.value.detail == "OSError"
+    assert getattr(caught.value, "detail", "") == str(broken)
     assert frames.closed
 
 
+def said(text: str) -> bytes:
+    return json.dumps({"choices": [{"delta": {"content": text}}]}).encode() + b"\n"
+
+
+async def heard(reply: FakeReply) -> list[ModelEvent]:
+    """The events before the error that ends them; the reply holds no end of an answer."""
+    events: list[ModelEvent] = []
+    with pytest.raises(ProviderError):
+        async with answering(reply, NdjsonFrames(), parsers()[1], FAULTS) as stream:
+            async for event in stream:
+                events.append(event)
+    return events
+
+
+async def test_texts_that_arrive_together_are_one_event() -> None:
+    together, apart = said("a") + said("b") + said("c"), said("d")
+    assert await heard(FakeReply([together, apart])) == [ModelText("abc"), ModelText("d")]
+
+
+async def test_what_arrived_with_a_broken_frame_is_given_before_the_error() -> None:
+    assert await heard(FakeReply([said("a") + said("b") + b"{not JSON}\n" + said("c")])) == [ModelText("ab")]
+
+
+async def test_thinking_and_text_that_arrive_together_keep_their_order() -> None:
+    thought = json.dumps({"choices": [{"delta": {"reasoning_content": "why"}}]}).encode() + b"\n"
+    events = await heard(FakeReply([thought + thought + said("a") + said("b") + thought]))
+    assert events == [ModelThinking("whywhy"), ModelText("ab"), ModelThinking("why")]
+
+
 async def test_an_error_of_the_listener_closes_the_connection() -> None:
-    frames = FakeResponse([b'{"choices":[{"delta":{"content":"Hi"}}]}\n'])
+    frames = FakeReply([b'{"choices":[{"delta":{"content":"Hi"}}]}\n'])
     with pytest.raises(ZeroDivisionError):
-        async with answering(frames, NdjsonFrames(), parsers()[1], FAULTS, TRANSPORT):
+        async with answering(frames, NdjsonFrames(), parsers()[1], FAULTS):
             raise ZeroDivisionError
     assert frames.closed
 

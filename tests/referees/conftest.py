@@ -11,6 +11,7 @@ import pytest
 
 from bot.core.model import ModelRef
 from bot.core.ports import Clock
+from bot.net.http import Transport
 from bot.providers.discovery import entry
 from bot.providers.models import Models
 from bot.time.clock import SystemClock
@@ -69,7 +70,8 @@ async def tight(_tight: Llmock) -> Llmock:
 @pytest.fixture(scope="session")
 def _libraries() -> None:
     """Importing a vendor's library takes seconds on a busy machine, which a test of patience must not count."""
-    models = Models([entry(kind, {"api_key": KEY}) for kind in VENDORS], SystemClock(), Random(), Path("unused"))
+    entries = [entry(kind, {"api_key": KEY}) for kind in VENDORS]
+    models = Models(entries, SystemClock(), Random(), Path("unused"), Transport())
     for kind in VENDORS:
         models.warm(ModelRef(kind, VENDORS[kind].model))
 
@@ -85,4 +87,4 @@ async def wire(_libraries: None) -> AsyncIterator[Wire]:
 
     yield make
     for wired in made:
-        await wired.models.aclose()
+        await wired.aclose()

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from bot.core.model import Message, ModelRef, ModelRequest
 from bot.core.ports import Clock
+from bot.net.http import Transport
 from bot.providers.discovery import entry
 from bot.providers.models import Models
 from tests.providers.bench import KEY, TOOLS, VENDORS, Heard, ask, user
@@ -32,7 +33,8 @@ class Wired:
         checked = entry(
             kind, {"base_url": base_url, "api_key": KEY, "first_seconds": 15.0, "silence_seconds": 10.0} | section
         )
-        self.models = Models([checked], clock, Soonest(), Path("unused"))
+        self._http = Transport()
+        self.models = Models([checked], clock, Soonest(), Path("unused"), self._http)
 
     def request(self, *messages: Message, model: str = "", max_tokens: int = 1024, **more: Any) -> ModelRequest:
         """``more`` are fields of the request."""
@@ -42,6 +44,10 @@ class Wired:
 
     async def ask(self, *messages: Message, **more: Any) -> Heard:
         return await ask(self.models, self.request(*messages, **more))
+
+    async def aclose(self) -> None:
+        await self.models.aclose()
+        await self._http.aclose()
 
 
 async def at_once(questions: Iterable[Coroutine[Any, Any, Heard]]) -> list[Heard]:

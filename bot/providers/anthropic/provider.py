@@ -1,4 +1,4 @@
-"""Anthropic: the official library carries the request, the raw stream is read here."""
+"""Anthropic: the official library makes the request, the raw stream is read here."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, cast
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pydantic import Field, SecretStr, field_validator
 
-from bot.core.errors import ProviderError, ProviderUnreachable, RequestRefused, StreamCut, StreamStalled
+from bot.core.errors import ProviderError, RequestRefused, TransportError
+from bot.core.http import Http, Reply
 from bot.core.model import Message, ModelEvent, ModelRequest, ThinkingBlock
 from bot.core.ports import Clock
 from bot.providers.anthropic.request import holds_thinking, messages_body
@@ -19,14 +20,13 @@ from bot.providers.anthropic.stream import MessageStream
 from bot.providers.calls import CallIds
 from bot.providers.faults import Faults, complaint_of
 from bot.providers.proof import proven
-from bot.providers.sdk import clean_environment, http2_client, hush, install_hint
+from bot.providers.sdk import carried, clean_environment, hush, install_hint, reply_of
 from bot.providers.settings import ProviderConfig, checked_key, checked_url
 from bot.providers.sse import SseFrames
-from bot.providers.wire import Transport, answering, body_bytes
+from bot.providers.wire import answering, body_bytes
 
 if TYPE_CHECKING:
     import anthropic
-    import httpx2
 
 log = logging.getLogger(__name__)
 
@@ -63,29 +63,30 @@ async def probe(config: Config) -> str:
     return await proven(f"{config.base_url}/v1/models", headers)
 
 
-def build(name: str, config: Config, clock: Clock, data_dir: Path) -> AnthropicProvider:
-    return AnthropicProvider(name, config, clock)
+def build(name: str, config: Config, clock: Clock, data_dir: Path, http: Http) -> AnthropicProvider:
+    return AnthropicProvider(name, config, clock, http)
 
 
 class AnthropicProvider:
     """Implements ``bot.core.ports.Provider``. Clients are built at their first use, one per address."""
 
-    def __init__(self, name: str, config: Config, clock: Clock) -> None:
+    def __init__(self, name: str, config: Config, clock: Clock, http: Http) -> None:
         if not config.api_key.get_secret_value():
             raise ValueError("an Anthropic provider needs an api_key")
-        self._name, self._config, self._clock = name, config, clock
+        self._name, self._config, self._clock, self._http = name, config, clock, http
         self._clients: dict[str, anthropic.AsyncAnthropic] = {}
 
     @asynccontextmanager
     async def stream(self, request: ModelRequest) -> AsyncIterator[AsyncIterator[ModelEvent]]:
-        import httpx2
-
         faults = Faults(self._name, request.model.model, (self._config.api_key.get_secret_value(),))
-        response = await self._opened(request, faults)
+        reply = await self._opened(request, faults)
         answer = MessageStream(faults, CallIds(request, self._clock), vendor=self._name)
-        transport = Transport(httpx2.HTTPError, lambda error: translated(error, faults, self._clock.now()))
-        async with answering(response, SseFrames(), answer, faults, transport) as events:
+        async with answering(reply, SseFrames(), answer, faults) as events:
             yield events
+
+    def warm(self, endpoint: str = "") -> None:
+        """Implements ``bot.providers.models.Warming``."""
+        self._client(endpoint or self._config.base_url)
 
     async def aclose(self) -> None:
         clients = list(self._clients.values())
@@ -93,7 +94,7 @@ class AnthropicProvider:
         for client in clients:
             await client.close()
 
-    async def _opened(self, request: ModelRequest, faults: Faults) -> httpx2.Response:
+    async def _opened(self, request: ModelRequest, faults: Faults) -> Reply:
         """Newer models bind reasoning to all that stands before it and refuse it elsewhere: then it goes, whole."""
         try:
             return await self._post(request, faults)
@@ -105,7 +106,7 @@ class AnthropicProvider:
             log.warning("%s refused reasoning from earlier in this turn; going on without it", self._name)
             return await self._post(_without_thinking(request), faults)
 
-    async def _post(self, request: ModelRequest, faults: Faults) -> httpx2.Response:
+    async def _post(self, request: ModelRequest, faults: Faults) -> Reply:
         client = self._client(request.model.endpoint or self._config.base_url)  # imports the library in a clean room
         import anthropic
         import httpx2
@@ -120,8 +121,8 @@ class AnthropicProvider:
                 stream=True,
                 stream_cls=anthropic.AsyncStream[object],
             )
-            return cast("httpx2.Response", await sent)
-        except (anthropic.AnthropicError, httpx2.HTTPError) as error:
+            return reply_of(await sent)
+        except (anthropic.AnthropicError, TransportError) as error:
             raise translated(error, faults, self._clock.now()) from None
 
     def _client(self, base_url: str) -> anthropic.AsyncAnthropic:
@@ -136,7 +137,7 @@ class AnthropicProvider:
                     base_url=base_url,
                     max_retries=0,
                     open_telemetry=False,
-                    http_client=http2_client(self._config.read_seconds),
+                    http_client=carried(self._http, self._config.read_seconds),
                 )
         return self._clients[base_url]
 
@@ -144,17 +145,14 @@ class AnthropicProvider:
 def translated(error: Exception, faults: Faults, now: float) -> ProviderError:
     """The one place where Anthropic's errors, and those of the transport below it, become ours."""
     import anthropic
-    import httpx2
 
     if isinstance(error, anthropic.APIStatusError):
         body = error.body if error.body is not None else str(error)
         return faults.complaint(complaint_of(body, error.status_code, error.response.headers, now))
     cause = error.__cause__ if isinstance(error, anthropic.APIConnectionError) else error
-    if isinstance(cause, httpx2.ReadTimeout):
-        return faults.error(StreamStalled, type(cause).__name__)
-    if isinstance(error, anthropic.APIConnectionError):
-        return faults.error(ProviderUnreachable, type(cause).__name__)
-    return faults.error(StreamCut if isinstance(error, httpx2.HTTPError) else RequestRefused, type(error).__name__)
+    if isinstance(cause, TransportError):
+        return faults.unreached(cause)
+    return faults.error(RequestRefused, type(error).__name__)
 
 
 def _without_thinking(request: ModelRequest) -> ModelRequest:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from bot.core.errors import ProviderFailed, TransportError
-from bot.net.http import Timeouts, Transport
+from bot.core.http import Http, Timeouts
 
 log = logging.getLogger(__name__)
 
@@ -45,8 +45,8 @@ class EngineSettings:
 class Engine:
     """One child process. ``start`` it once; ``aclose`` may be called at any time, also in place of a start."""
 
-    def __init__(self, settings: EngineSettings, transport: Transport) -> None:
-        self._settings, self._transport = settings, transport
+    def __init__(self, settings: EngineSettings, http: Http) -> None:
+        self._settings, self._http = settings, http
         self._key = secrets.token_urlsafe(32)
         self._process: asyncio.subprocess.Process | None = None
         self._address = ""
@@ -97,7 +97,7 @@ class Engine:
         if not self.alive:
             return False
         try:
-            answer = await self._transport.fetch("GET", f"{self._address}/health", timeouts=HEALTH_TIMEOUTS)
+            answer = await self._http.fetch("GET", f"{self._address}/health", timeouts=HEALTH_TIMEOUTS)
         except TransportError:
             return False
         return answer.status == 200

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Final
 
 from bot.core.errors import ModelNotHere, ProviderBusy, ProviderError, ProviderFailed, TransportError
+from bot.core.http import Http, Timeouts
 from bot.core.ports import Clock
-from bot.net.http import Timeouts, Transport
 from bot.providers.local.catalogue import Weights
 from bot.providers.local.engine import Engine, EngineSettings
 from bot.providers.local.weights import Shelf, given
@@ -75,8 +75,8 @@ class Plan:
 class Keeper:
     """One at a time prepares; everybody else waits for the lock, and finds the engine running."""
 
-    def __init__(self, plan: Plan, shelf: Shelf, transport: Transport, clock: Clock) -> None:
-        self._plan, self._shelf, self._transport, self._clock = plan, shelf, transport, clock
+    def __init__(self, plan: Plan, shelf: Shelf, http: Http, clock: Clock) -> None:
+        self._plan, self._shelf, self._http, self._clock = plan, shelf, http, clock
         self._lock = asyncio.Lock()
         self._engine: Engine | None = None
         self._state = LocalState()
@@ -199,7 +199,7 @@ class Keeper:
         self._become(LocalState(Phase.LOADING, title))
         plan = self._plan
         engine = Engine(
-            EngineSettings(path, path.stem, plan.log_file, threads=plan.threads, context=plan.context), self._transport
+            EngineSettings(path, path.stem, plan.log_file, threads=plan.threads, context=plan.context), self._http
         )
         self._engine = engine
         try:
@@ -218,7 +218,7 @@ class Keeper:
         messages = [{"role": "system", "content": self._system}] if self._system else []
         body = {"messages": [*messages, {"role": "user", "content": "Hello"}], "max_tokens": 1, "cache_prompt": True}
         try:
-            answer = await self._transport.fetch(
+            answer = await self._http.fetch(
                 "POST",
                 f"{engine.address}/v1/chat/completions",
                 headers=engine.headers,

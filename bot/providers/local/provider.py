@@ -18,15 +18,13 @@ from bot.core.errors import (
     ModelMissing,
     ProviderError,
     ProviderUnreachable,
-    StreamCut,
-    StreamStalled,
     TransportError,
     TransportTimeout,
 )
+from bot.core.http import Http, Reply, Timeouts
 from bot.core.model import ModelCall, ModelEvent, ModelRequest, ModelStop, ModelStopReason
 from bot.core.ports import Clock
 from bot.core.tool import ToolSpec
-from bot.net.http import Reply, Timeouts, Transport
 from bot.providers import wire
 from bot.providers.calls import CallIds, called
 from bot.providers.chat_stream import ChatStream
@@ -75,20 +73,19 @@ class Config(ProviderConfig):
         return ""
 
 
-def build(name: str, config: Config, clock: Clock, data_dir: Path) -> LocalProvider:
-    return LocalProvider(name, config, clock, data_dir)
+def build(name: str, config: Config, clock: Clock, data_dir: Path, http: Http) -> LocalProvider:
+    return LocalProvider(name, config, clock, data_dir, http)
 
 
 class LocalProvider:
     """Implements ``bot.core.ports.Provider``. Nothing runs until ``prepare``, ``run`` or the first request."""
 
-    def __init__(self, name: str, config: Config, clock: Clock, data_dir: Path) -> None:
-        self._name, self._config, self._clock = name, config, clock
-        self._transport = Transport()
+    def __init__(self, name: str, config: Config, clock: Clock, data_dir: Path, http: Http) -> None:
+        self._name, self._config, self._clock, self._http = name, config, clock, http
         folder = config.models_dir or Path(os.environ.get(MODELS_VARIABLE) or data_dir / "models")
-        shelf = Shelf(folder, self._transport, clock, config.sources, config.hub, config.pip_options)
+        shelf = Shelf(folder, http, clock, config.sources, config.hub, config.pip_options)
         data_dir.mkdir(parents=True, exist_ok=True)
-        self._keeper = Keeper(_plan(config, data_dir), shelf, self._transport, clock)
+        self._keeper = Keeper(_plan(config, data_dir), shelf, http, clock)
 
     @property
     def profile(self) -> str:
@@ -128,9 +125,8 @@ class LocalProvider:
             return
         answer = self._answer(request, turns, offered, faults, ids)
         engine = await self._keeper.engine(self._config.wait_seconds)
-        translation = wire.Transport(TransportError, lambda error: translated(error, faults))
         try:
-            async with self._transport.request(
+            async with self._http.request(
                 "POST",
                 f"{engine.address}/v1/chat/completions",
                 headers=engine.headers,
@@ -139,14 +135,13 @@ class LocalProvider:
             ) as reply:
                 if reply.status != 200:
                     raise await _refused(reply, faults)
-                async with wire.answering(reply, SseFrames(), answer, faults, translation) as events:
+                async with wire.answering(reply, SseFrames(), answer, faults) as events:
                     yield events
         except TransportError as error:
-            raise _unreached(error, faults) from None
+            raise translated(error, faults) from None
 
     async def aclose(self) -> None:
         await self._keeper.aclose()
-        await self._transport.aclose()
 
     def _answer(
         self, request: ModelRequest, turns: list[Turn], offered: tuple[ToolSpec, ...], faults: Faults, ids: CallIds
@@ -193,15 +188,11 @@ async def _refused(reply: Reply, faults: Faults) -> ProviderError:
     return faults.complaint(complaint_of(said, reply.status, reply.headers))
 
 
-def translated(error: Exception, faults: Faults) -> ProviderError:
-    """The one place where what breaks on the way to the engine becomes a provider's error: an answer under way."""
-    return faults.error(StreamStalled if isinstance(error, TransportTimeout) else StreamCut, str(error))
-
-
-def _unreached(error: TransportError, faults: Faults) -> ProviderError:
-    """The same for a request that was not taken: the engine is gone, or so busy that it does not even accept."""
+def translated(error: TransportError, faults: Faults) -> ProviderError:
+    """The one place where what breaks on the way to the engine becomes a provider's error: it is gone, or so busy that
+    it does not even accept."""
     if isinstance(error, TransportTimeout):
-        return translated(error, faults)
+        return faults.lost(error)
     return ProviderUnreachable(STOPPED, detail=str(error))
 
 

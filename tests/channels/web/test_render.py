@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from channels.web.dialect import trimmed
+from bot.outbox.dialect import trimmed
+from bot.outbox.partial import repaired
 from channels.web.formula import mathml
-from channels.web.partial import repaired
 from channels.web.render import Growing, blocks
 
 ANSWER = """\

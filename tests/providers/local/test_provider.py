@@ -33,13 +33,20 @@ CONTEXT = 512
 def unable(tmp_path: Path) -> LocalProvider:
     """A provider that has no weights and no way to get them."""
     config = Config(sources=("path",), models_dir=tmp_path / "models")
-    return build("local", config, SystemClock(), tmp_path / "data")
+    return build("local", config, SystemClock(), tmp_path / "data", Transport())
 
 
 @pytest.fixture
-async def provider(smollm2: Path, tmp_path: Path) -> AsyncIterator[LocalProvider]:
+async def transport() -> AsyncIterator[Transport]:
+    transport = Transport()
+    yield transport
+    await transport.aclose()
+
+
+@pytest.fixture
+async def provider(smollm2: Path, tmp_path: Path, transport: Transport) -> AsyncIterator[LocalProvider]:
     config = Config(path=smollm2, context=CONTEXT)
-    provider = build("local", config, SystemClock(), tmp_path / "data")
+    provider = build("local", config, SystemClock(), tmp_path / "data", transport)
     assert (await provider.prepare()).phase is Phase.READY
     yield provider
     await provider.aclose()
@@ -83,7 +90,7 @@ def test_the_models_lie_in_the_data_folder_unless_told_otherwise(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def folder(config: Config) -> Path:
-        return build("local", config, SystemClock(), tmp_path)._keeper._shelf.folder
+        return build("local", config, SystemClock(), tmp_path, Transport())._keeper._shelf.folder
 
     monkeypatch.delenv("BOWERBIRD_MODELS", raising=False)
     assert folder(Config()) == tmp_path / "models"
@@ -95,8 +102,11 @@ def test_the_models_lie_in_the_data_folder_unless_told_otherwise(
 class TestWithTheSmallModel:
     pytestmark = MODEL
 
-    async def test_it_runs_beside_the_daemon_until_cancelled(self, smollm2: Path, tmp_path: Path) -> None:
-        provider = build("local", Config(path=smollm2, context=CONTEXT), SystemClock(), tmp_path / "data")
+    async def test_it_runs_beside_the_daemon_until_cancelled(
+        self, smollm2: Path, tmp_path: Path, transport: Transport
+    ) -> None:
+        config = Config(path=smollm2, context=CONTEXT)
+        provider = build("local", config, SystemClock(), tmp_path / "data", transport)
         heard: list[LocalState] = []
         async with asyncio.TaskGroup() as group:
             running = group.create_task(provider.run(provider.profile, heard.append))

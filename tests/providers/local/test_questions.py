@@ -11,6 +11,7 @@ import pytest
 
 from bot.core.model import ModelStopReason
 from bot.core.tool import ToolCall
+from bot.net.http import Transport
 from bot.providers.local.keeper import Phase
 from bot.providers.local.provider import Config, LocalProvider, build
 from bot.time.clock import SystemClock
@@ -53,10 +54,12 @@ def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 async def provider(qwen: Path, data_dir: Path) -> AsyncIterator[LocalProvider]:
-    provider = build("local", Config(path=qwen), SystemClock(), data_dir)
+    http = Transport()
+    provider = build("local", Config(path=qwen), SystemClock(), data_dir, http)
     assert (await provider.prepare()).phase is Phase.READY
     yield provider
     await provider.aclose()
+    await http.aclose()
 
 
 async def test_ten_questions_get_the_answers_they_must(provider: LocalProvider) -> None:

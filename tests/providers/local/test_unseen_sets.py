@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 import yaml
 
+from bot.net.http import Transport
 from bot.providers.local.keeper import Phase
 from bot.providers.local.provider import Config, LocalProvider, build
 from bot.time.clock import SystemClock
@@ -36,10 +37,12 @@ def entries(name: str) -> list[dict[str, Any]]:
 
 @pytest.fixture
 async def provider(qwen: Path, tmp_path: Path) -> AsyncIterator[LocalProvider]:
-    provider = build("local", Config(path=qwen), SystemClock(), tmp_path)
+    http = Transport()
+    provider = build("local", Config(path=qwen), SystemClock(), tmp_path, http)
     assert (await provider.prepare()).phase is Phase.READY
     yield provider
     await provider.aclose()
+    await http.aclose()
 
 
 def faults(entry: dict[str, Any], text: str) -> list[str]:

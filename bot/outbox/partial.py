@@ -5,15 +5,19 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from channels.web.dialect import PAIRS, formula_end
+from bot.outbox.fences import fences
+from bot.outbox.marks import PAIRS, flanking, formula_end
 
 LONGEST_HELD_FORMULA_CHARS: Final = 600
 LONGEST_HELD_DOLLAR_CHARS: Final = 40
 
-_FENCE = re.compile(r"^[\s>]*(?:(?:[-*+]|\d{1,9}[.)])\s+)*(`{3,}|~{3,})(.*)$")
 _MARKER_ONLY = re.compile(
     r"^[\s>]*(?:(?:[-*+]|\d{1,9}[.)])\s+)*(?:[-+*_=~`#>]+|\d{1,9}[.)]?|[-+*]\s+\[[ xX]?\]?|\[[ xX]?\]|\||!?\[|<)?\s*$"
 )
+_SUBSCRIPT = re.compile(r"[^\W_\u1100-\uffff]\[|[)\]/$=]\[|.?\[[\s\d\"'\[(<$.,-]", re.DOTALL)
+"""Brackets that begin no link, as in code, intervals and formulas; after Chinese a link may follow without a space."""
+_OPERAND = re.compile(r"[^\W_\u1100-\uffff]|[)\]}]")
+"""An asterisk behind one of these is most likely a product or a power."""
 _LEAF = re.compile(r"^[\s>]*(?:[-*+]|\d{1,9}[.)]|#{1,6})\s+")
 _DELIMITER = re.compile(r"^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$")
 _DELIMITER_BEGUN = re.compile(r"^[\s|:-]*$")
@@ -22,34 +26,25 @@ _DELIMITER_BEGUN = re.compile(r"^[\s|:-]*$")
 def repaired(text: str) -> str:
     """``text`` with its end held back or closed: open emphasis, code and links are finished, half markers are hidden.
 
-    Only the end changes; what precedes the last paragraph is returned as it is. Idempotent on finished text.
+    Only the end changes; what precedes the last paragraph is returned as it is, and so is code. Idempotent on finished
+    text.
     """
-    fence = _open_fence(text)
+    found = fences(text, 0, len(text))
     head, _, last = text.rpartition("\n")
-    if fence:
-        opening = _FENCE.match(last)
-        half_closed = bool(last.strip()) and not last.strip().strip(fence[0])
-        return head if half_closed or (opening and opening[1] == fence) else text
+    after = 0
+    if found:
+        fence = found[-1]
+        if fence.end is None:
+            half_closed = bool(last.strip()) and not last.strip().strip(fence.marker[0])
+            return head if half_closed or "\n" not in text[fence.start :] else text
+        after = fence.end
+        if after == len(text):
+            return text
     if last.strip() and _MARKER_ONLY.match(last):
         text = head
     text = _without_half_table(text)
-    start = _leaf_start(text)
+    start = min(len(text), max(after, _leaf_start(text)))
     return text[:start] + _closed(text[start:])
-
-
-def _open_fence(text: str) -> str:
-    """The marker of the code fence that is open at the end, "" outside code."""
-    fence = ""
-    for line in text.split("\n"):
-        match = _FENCE.match(line)
-        if not match:
-            continue
-        if not fence:
-            if "`" not in match[2] or match[1][0] == "~":
-                fence = match[1]
-        elif match[1][0] == fence[0] and len(match[1]) >= len(fence) and not match[2].strip():
-            fence = ""
-    return fence
 
 
 def _without_half_table(text: str) -> str:
@@ -117,6 +112,8 @@ class _Scan:
                 self._emphasis(char)
             elif char == "[" or self._text.startswith("![", self._at):
                 self._link()
+            elif char == "!" and self._text[max(0, self._at - 1) :] in ("!", " !"):
+                self._cut = self._at
             elif char == "$":
                 if not self._formula():
                     self._at += 1
@@ -180,10 +177,13 @@ class _Scan:
                 self._pop(size)
             else:
                 self._cut = self._at
-        elif matches and not (char == "_" and follows.isalnum()):
-            self._pop(size)
-        elif not follows.isspace() and not (char == "_" and before.isalnum()):
-            self._open.append((run[0][:3], self._at))
+        else:
+            opens, closes = flanking(before, follows)
+            if matches and closes and not (char == "_" and follows.isalnum()):
+                if not (opens and (size + len(self._open[-1][0])) % 3 == 0):
+                    self._pop(size)
+            elif opens and not (before.isalnum() if char == "_" else _OPERAND.match(before)):
+                self._open.append((run[0][:3], self._at))
         self._at = after
 
     def _pop(self, size: int) -> None:
@@ -196,7 +196,9 @@ class _Scan:
     def _link(self) -> None:
         start = self._at + (self._text[self._at] == "!")
         close = self._text.find("]", start)
-        if close < 0 and not re.match(r"\[[\s\d\"']", self._text[start:]):
+        if start == self._at and _SUBSCRIPT.match(self._text, max(0, start - 1)):
+            self._at = start + 1
+        elif close < 0:
             self._dropped.update((self._at, start))
             self._at = start + 1
         elif close == len(self._text) - 1:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from typing import Final
 
 from markdown_it import MarkdownIt
@@ -13,15 +12,12 @@ from markdown_it.rules_inline import StateInline
 from markdown_it.rules_inline.state_inline import Delimiter
 from markdown_it.token import Token
 
-LONGEST_INLINE_CHARS: Final = 800
+from bot.outbox.marks import CJK, PAIRS, flanking, formula_end
+
 LONGEST_BLOCK_LINES: Final = 80
-PAIRS: Final = (("$$", "$$"), ("\\[", "\\]"), ("\\(", "\\)"), ("$", "$"))
 
 _URL = re.compile(r"https?://[^\s<>\"'`|\\^{}\u3000-\u303f\u3400-\u9fff\uac00-\ud7af\uff00-\uffef]+", re.IGNORECASE)
 _TAIL = ".,;:!?*_~"
-_CJK = re.compile(
-    r"[\u1100-\u11ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef]|[\U00020000-\U0003ffff]"
-)
 
 
 def speak(md: MarkdownIt) -> None:
@@ -46,31 +42,6 @@ def _inline_formula(state: StateInline, silent: bool) -> bool:
         state.pos = end + len(closer)
         return True
     return False
-
-
-def formula_end(text: str, start: int, opener: str, closer: str, limit: int) -> int:
-    """Where ``closer`` begins for the formula opened at ``start``; -1 when that is no formula, so that prices stay prices.
-
-    A single dollar opens only before a visible character and not after a digit or letter, and closes only after a
-    visible character and not before a digit or letter (the rule of pandoc, a little stricter).
-    """
-    begin = start + len(opener)
-    single = opener == "$"
-    if single and (begin >= limit or text[begin].isspace() or (start and text[start - 1].isalnum())):
-        return -1
-    end = text.find(closer, begin, min(limit, begin + LONGEST_INLINE_CHARS))
-    while end >= 0:
-        inside = text[begin:end]
-        escaped = single and inside.endswith("\\")
-        follows = text[end + 1 : end + 2] if end + 1 < limit else ""
-        if not inside.strip() or "\n\n" in inside or (single and "`" in inside):
-            return -1
-        if not escaped and not (single and (inside[-1].isspace() or follows.isalnum())):
-            return end
-        if single and not escaped:
-            return -1
-        end = text.find(closer, end + 1, min(limit, begin + LONGEST_INLINE_CHARS))
-    return -1
 
 
 def _block_formula(state: StateBlock, start: int, end: int, silent: bool) -> bool:
@@ -110,9 +81,9 @@ def _emphasis(state: StateInline, silent: bool) -> bool:
     if marker == "*":
         before = state.src[state.pos - 1] if state.pos else " "
         after = state.src[state.pos + scanned.length : state.pos + scanned.length + 1] or " "
-        if _CJK.match(before) or _CJK.match(after):
-            opens = opens or (not after.isspace() and not (_is_mark(after) and not _is_boundary(before)))
-            closes = closes or (not before.isspace() and not (_is_mark(before) and not _is_boundary(after)))
+        if CJK.match(before) or CJK.match(after):
+            may_open, may_close = flanking(before, after)
+            opens, closes = opens or may_open, closes or may_close
     for _ in range(scanned.length):
         token = state.push("text", "", 0)
         token.content = marker
@@ -128,14 +99,6 @@ def _emphasis(state: StateInline, silent: bool) -> bool:
         )
     state.pos += scanned.length
     return True
-
-
-def _is_mark(char: str) -> bool:
-    return not _CJK.match(char) and unicodedata.category(char)[0] in "PS"
-
-
-def _is_boundary(char: str) -> bool:
-    return char.isspace() or bool(_CJK.match(char)) or unicodedata.category(char)[0] in "PS"
 
 
 def _bare_links(state: StateCore) -> None:

@@ -1,0 +1,1 @@
+"""Telegram, by its Bot API: private chats, and groups in which the bot is meant."""

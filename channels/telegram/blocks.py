@@ -1,0 +1,159 @@
+"""The blocks of Markdown as lines of a chat: headings, lists, quotations, code and tables, written onto a canvas."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from markdown_it.token import Token
+
+from channels.telegram import tables
+from channels.telegram.inline import draw
+from channels.telegram.spans import Canvas
+
+BULLETS: Final = "•◦▪"
+RULE: Final = "———"
+INDENT: Final = "    "
+DEEPEST_INDENT: Final = 6
+"""Levels of lists that are told apart by indentation; a phone has no room for more."""
+
+_BLANK_START = re.compile(r"\A(?:[ \t]*\n)+")
+_LANGUAGE = re.compile(r"[\w+#.-]{1,32}(?![\w+#.-])")
+_TASK = re.compile(r"\[([ xX])\][ \n]")
+
+
+@dataclass(slots=True)
+class _List:
+    ordered: bool
+    number: int = -1
+
+
+class Scribe:
+    """Writes block tokens. Where the source has a blank line between two blocks, so has the text."""
+
+    def __init__(self, canvas: Canvas) -> None:
+        self._canvas = canvas
+        self._lists: list[_List] = []
+        self._indents = [""]
+        self._marker = ""
+        self._marked_line = 0
+        self._quotes = 0
+        self._quote_start: int | None = None
+        self._end_line = 0
+        self._after_heading = False
+
+    def write(self, tokens: Sequence[Token]) -> None:
+        at = 0
+        while at < len(tokens):
+            at = self._token(tokens, at)
+
+    def _token(self, tokens: Sequence[Token], at: int) -> int:
+        """Write ``tokens[at]``, with its content if it is a leaf; where to go on."""
+        token = tokens[at]
+        if token.type in ("paragraph_open", "heading_open"):
+            self._paragraph(token, tokens[at + 1])
+            return at + 3
+        if token.type == "table_open":
+            end = next(i for i in range(at, len(tokens)) if tokens[i].type == "table_close")
+            self._table(token, tokens[at:end])
+            return end + 1
+        if token.type in ("fence", "code_block"):
+            language = _LANGUAGE.match(token.info.strip()) if token.type == "fence" else None
+            self._code(token, token.content, language[0] if language else "")
+        elif token.type == "formula_block":
+            self._code(token, str(token.meta["source"]), "")
+        elif token.type == "hr":
+            self._begin(token.map)
+            self._canvas.write(RULE)
+        else:
+            self._container(token)
+        return at + 1
+
+    def _container(self, token: Token) -> None:
+        if token.type in ("bullet_list_open", "ordered_list_open"):
+            self._lists.append(_List(token.type == "ordered_list_open"))
+        elif token.type in ("bullet_list_close", "ordered_list_close"):
+            self._lists.pop()
+        elif token.type == "list_item_open":
+            self._item(token)
+        elif token.type == "list_item_close":
+            if self._marker:
+                self._marker = self._marker.rstrip()
+                self._begin([self._marked_line, self._marked_line + 1])
+            self._indents.pop()
+        elif token.type == "blockquote_open":
+            self._quotes += 1
+            self._indents.append("")
+        elif token.type == "blockquote_close":
+            self._quotes -= 1
+            self._indents.pop()
+            if not self._quotes and self._quote_start is not None:
+                self._canvas.mark("blockquote", self._quote_start)
+                self._quote_start = None
+
+    def _item(self, token: Token) -> None:
+        """The item's marker waits for the first line; lists that number every item 1 count on."""
+        items = self._lists[-1]
+        items.number = max(items.number + 1, int(token.info or 0)) if items.ordered else 0
+        bullet = f"{items.number}{token.markup}" if items.ordered else BULLETS[min(len(self._lists), len(BULLETS)) - 1]
+        self._marker = (self._marker or self._indents[-1]) + bullet + " "
+        self._marked_line = token.map[0] if token.map else self._end_line
+        deeper = INDENT if len(self._indents) <= DEEPEST_INDENT else ""
+        self._indents.append(self._indents[-1] + deeper)
+
+    def _begin(self, lines: Sequence[int] | None, *, heading: bool = False, block: bool = False) -> None:
+        """Start a leaf on a line of its own, behind the marker that waits. A ``block`` begins at the very edge.
+
+        ``lines`` of the source are the leaf's first one and the one behind its last.
+        """
+        canvas = self._canvas
+        start, end = lines or (self._end_line, self._end_line)
+        if canvas.size:
+            canvas.write("\n\n" if start > self._end_line or heading or self._after_heading else "\n")
+        block = block or (self._quotes > 0 and self._quote_start is None)
+        if self._marker:
+            canvas.write(self._marker.rstrip() + "\n" if block else self._marker)
+        elif not block:
+            canvas.write(self._indents[-1])
+        self._marker, self._after_heading, self._end_line = "", heading, end
+        if self._quotes and self._quote_start is None:
+            self._quote_start = canvas.size
+
+    def _paragraph(self, token: Token, inline: Token) -> None:
+        heading = token.type == "heading_open"
+        children = list(inline.children or ())
+        if not children:
+            return
+        if self._marker and not heading and (task := _TASK.match(inline.content)) and children[0].type == "text":
+            self._check(task[1] != " ")
+            children[0] = children[0].copy(content=children[0].content[4:])
+        self._begin(token.map, heading=heading)
+        start = self._canvas.size
+        draw(children, self._canvas, "\n" + self._indents[-1])
+        if heading:
+            self._canvas.mark("bold", start)
+
+    def _check(self, done: bool) -> None:
+        box = "☑ " if done else "☐ "
+        self._marker = self._marker + box if self._lists[-1].ordered else self._marker[:-2] + box
+
+    def _code(self, token: Token, code: str, language: str) -> None:
+        code = _BLANK_START.sub("", code).rstrip().expandtabs(4)
+        if not code:
+            return
+        self._begin(token.map, block=True)
+        start = self._canvas.size
+        self._canvas.write(code)
+        self._canvas.mark("pre", start, language)
+
+    def _table(self, token: Token, tokens: Sequence[Token]) -> None:
+        rows = tables.table(tokens)
+        if not any(cell.text for row in rows for cell in row):
+            return
+        if drawn := tables.columns(rows):
+            self._code(token, drawn, "")
+            return
+        self._begin(token.map, block=True)
+        tables.draw_rows(rows, self._canvas, self._indents[-1])

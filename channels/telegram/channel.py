@@ -1,0 +1,272 @@
+"""The Telegram channel: a bot's chats, whose messages it edits while the answers in them grow."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import logging
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Any, Final
+
+from bot.core.address import Address
+from bot.core.errors import (
+    ChannelError,
+    ChannelUnreachable,
+    MessageGone,
+    RateLimited,
+    StoreError,
+    Unauthorised,
+)
+from bot.core.inbound import ButtonPress, FileRef, Inbound, UserMessage
+from bot.core.ports import CallKind, ChannelKit, Progress, Receive
+from bot.core.tasks import first_failure
+from bot.core.text import clipped
+from bot.core.texts import say
+from bot.core.view import Button, Limits, Part, Ref, Rendered
+from bot.inbox.commands import MENU
+from bot.net.http import Transport
+from bot.outbox.governor import Rates
+from channels.telegram.config import Config
+from channels.telegram.entities import Renderer
+from channels.telegram.errands import Errands
+from channels.telegram.polling import STALE_AFTER, Poller
+from channels.telegram.silences import Silences
+from channels.telegram.spans import shown_text
+from channels.telegram.updates import Me
+from channels.telegram.wire import Moved, NotModified, Wire, who_am_i
+
+log = logging.getLogger(__name__)
+
+SIZE: Final = 4096
+CHAT_INTERVAL: Final = 1.05
+"""Telegram bears about one message a second in a chat, and edits count; a little more for calls that catch up."""
+GROUP_INTERVAL: Final = 3.1
+GROUP_PER_MINUTE: Final = 20
+PRESSED_CHARS: Final = 200
+ROW_BUTTONS: Final = 2
+ASKED_KEPT: Final = 2000
+LANGUAGES: Final = ("en", "zh")
+NO_PREVIEW: Final = {"is_disabled": True}
+"""Given with every call, so that a link's preview neither comes nor goes while the text grows."""
+
+
+def build(config: Config, kit: ChannelKit) -> TelegramChannel:
+    return TelegramChannel(config, kit)
+
+
+async def probe(config: Config) -> str:
+    """Prove the token for ``doctor --online``."""
+    http = Transport()
+    try:
+        me = await who_am_i(Wire(http, config.api_base, config.token.get_secret_value()))
+    finally:
+        await http.aclose()
+    return f"the token is @{me.username}'s"
+
+
+def is_group(address: Address) -> bool:
+    """Telegram's ids of groups and channels are negative."""
+    return address.chat.startswith("-")
+
+
+class TelegramChannel:
+    """Implements ``bot.core.ports.Channel``."""
+
+    def __init__(self, config: Config, kit: ChannelKit) -> None:
+        self.name = kit.name
+        self._kit = kit
+        self._wire = Wire(kit.http, config.api_base, config.token.get_secret_value() or "0:none")
+        self._errands = Errands(kit.governor, kit.clock)
+        self._silences = Silences(kit.notes, kit.clock)
+        self._renderer = Renderer()
+        self._me: Me | None = None
+        self._poller: Poller | None = None
+        self._asked: OrderedDict[str, str] = OrderedDict()
+        self._moved: dict[str, str] = {}
+        live = config.streaming != "off"
+        self._private = Limits(size=SIZE, unit="utf16", pace=CHAT_INTERVAL, previews=live)
+        self._group = Limits(size=SIZE, unit="utf16", pace=GROUP_INTERVAL, previews=live)
+        self.rates = Rates(CHAT_INTERVAL, GROUP_PER_MINUTE, config.calls_per_second, is_group)
+        if config.streaming == "draft":
+            log.info("%s: answers are shown by edits; drafts are not built into this version", kit.name)
+        if config.transport == "webhook":
+            log.warning("%s: messages are fetched by polling; webhooks are not built into this version", kit.name)
+
+    @property
+    def limits(self) -> Limits:
+        return self._private
+
+    def limits_for(self, address: Address) -> Limits:
+        return self._group if is_group(address) else self._private
+
+    @property
+    def connected(self) -> bool:
+        return self._poller is not None and self._poller.connected
+
+    @property
+    def progress(self) -> Progress | None:
+        """Implements ``bot.core.ports.Progressing``: polls that begin and end, whatever they bring."""
+        return Progress(self._poller.heard_at, STALE_AFTER) if self._poller else None
+
+    def render(self, markdown: str) -> Rendered:
+        return self._renderer.render(markdown)
+
+    async def run(self, receive: Receive) -> None:
+        """Raises ``Unauthorised`` when the token is refused, ``ChannelUnreachable`` when Telegram stays away."""
+        me = await self._proven()
+        poller = self._poller = Poller(self._wire, self._kit.notes, self._kit.clock, me, self.name, self._kit.account)
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self._errands.run())
+                group.create_task(self._menu())
+                group.create_task(poller.run(lambda inbound: self._take(inbound, receive)))
+        except BaseExceptionGroup as failures:
+            raise first_failure(failures) from None
+        finally:
+            self._poller = None
+
+    async def _proven(self) -> Me:
+        """Who the bot is, asked once: the token is good, and these are the names under which it is meant."""
+        if self._me is None:
+            self._me = await who_am_i(self._wire)
+            log.info("%s is @%s", self.name, self._me.username)
+        return self._me
+
+    async def _take(self, inbound: Inbound, receive: Receive) -> None:
+        receipt = await receive(inbound)
+        if isinstance(inbound, ButtonPress) and receipt.duplicate:
+            await self.answer(inbound, "")  # whoever took it may have died before the answer: the button must not wait
+        if not isinstance(inbound, UserMessage) or receipt.duplicate:
+            return
+        to = inbound.address
+        if receipt.refused:
+            self._errands.surely(to, lambda: self._send(to, {"text": receipt.refused}))
+        elif receipt.turn:
+            self._remember(receipt.turn, inbound)
+            self._errands.typing(to, lambda: self._call(to, "sendChatAction", action="typing"))
+
+    def _remember(self, turn: str, message: UserMessage) -> None:
+        """In a group the answer replies to its question; after a restart it stands alone."""
+        if not message.direct:
+            self._asked[turn] = message.id
+            if len(self._asked) > ASKED_KEPT:
+                self._asked.popitem(last=False)
+
+    async def show(self, to: Address, ref: Ref | None, part: Part) -> Ref:
+        async with self._kit.governor.call(to, CallKind.FINAL if part.final else CallKind.PREVIEW):
+            self._errands.seen(to)
+            text = part.rendered.text if part.rendered.entities else shown_text(part.rendered.text)
+            params: dict[str, Any] = {"text": text, "link_preview_options": NO_PREVIEW}
+            if part.rendered.entities:
+                params["entities"] = [
+                    _entity(entity.type, entity.offset, entity.length, entity.value)
+                    for entity in part.rendered.entities
+                ]
+            if part.buttons:
+                params["reply_markup"] = {"inline_keyboard": _rows(part.buttons)}
+            if ref is not None:
+                return await self._edit(to, ref, params)
+            asked = self._asked.get(part.turn) if part.index == 0 else None
+            if asked is not None:
+                params["reply_parameters"] = {"message_id": int(asked), "allow_sending_without_reply": True}
+            return await self._send(to, params)
+
+    async def _edit(self, to: Address, ref: Ref, params: dict[str, Any]) -> Ref:
+        try:
+            await self._call(to, "editMessageText", message_id=int(ref.message_id), **params)
+        except NotModified:
+            pass
+        return ref
+
+    async def _send(self, to: Address, params: dict[str, Any]) -> Ref:
+        thread = {"message_thread_id": int(to.thread)} if to.thread else {}
+        sent = await self._call(to, "sendMessage", **thread, **params)
+        if not isinstance(sent, dict) or not isinstance(sent.get("message_id"), int):
+            raise ChannelUnreachable("Telegram did not say which message it sent.", maybe_done=True)
+        return Ref(str(sent["message_id"]))
+
+    async def remove(self, to: Address, ref: Ref) -> None:
+        try:
+            async with self._kit.governor.call(to, CallKind.FINAL):
+                await self._call(to, "deleteMessage", message_id=int(ref.message_id))
+        except MessageGone:
+            pass
+
+    async def answer(self, press: ButtonPress, notice: str) -> None:
+        """Returns at once: the poll that brought the press must not wait for the answer to it."""
+        params: dict[str, Any] = {"callback_query_id": press.token}
+        if notice:
+            params["text"] = clipped(notice, PRESSED_CHARS)
+        self._errands.once(press.address, CallKind.ANSWER, lambda: self._wire.call("answerCallbackQuery", **params))
+
+    async def fetch(self, file: FileRef) -> bytes:
+        return await self._wire.download(file.id)
+
+    async def history(self, of: Address, limit: int) -> Sequence[Inbound]:
+        """The Bot API tells nothing of the past."""
+        return ()
+
+    async def _call(self, to: Address, method: str, **params: Any) -> Any:
+        """One call for a chat, where it is now: a group that became a supergroup has another id. A flood wait that an
+        earlier process was told of still holds."""
+        if left := await self._silences.left(to.chat):
+            raise RateLimited("Telegram asked to wait before this start.", left)
+        try:
+            return await self._wire.call(method, chat_id=await self._whereabouts(to.chat), **params)
+        except RateLimited as limited:
+            await self._silences.keep(to.chat, limited.retry_after)
+            raise
+        except Moved as moved:
+            log.info("the group %s is %s now", to.chat, moved.chat)
+            self._moved[to.chat] = moved.chat
+            await self._kit.notes.write(f"moved {to.chat}", moved.chat)
+            return await self._wire.call(method, chat_id=int(moved.chat), **params)
+
+    async def _whereabouts(self, chat: str) -> int:
+        if is_group(Address(self.name, self._kit.account, chat)) and chat not in self._moved:
+            self._moved[chat] = await self._kit.notes.read(f"moved {chat}") or chat
+        return int(self._moved.get(chat, chat))
+
+    async def _menu(self) -> None:
+        """The list behind Telegram's menu button, told only when it is another than the last."""
+        try:
+            for language in LANGUAGES:
+                commands = [{"command": name, "description": say(f"menu_{name}", language)} for name in MENU]
+                digest = hashlib.sha256(json.dumps(commands).encode()).hexdigest()
+                if await self._kit.notes.read(f"menu {language}") == digest:
+                    continue
+                own: dict[str, Any] = {} if language == LANGUAGES[0] else {"language_code": language}
+                await self._wire.call("setMyCommands", commands=commands, **own)
+                await self._kit.notes.write(f"menu {language}", digest)
+        except Unauthorised:
+            raise
+        except (ChannelError, StoreError) as error:
+            log.warning("the menu of commands waits for the next start: %s", error)
+
+
+def _entity(type_: str, offset: int, length: int, value: str) -> dict[str, Any]:
+    entity: dict[str, Any] = {"type": type_, "offset": offset, "length": length}
+    if value and type_ == "pre":
+        entity["language"] = value
+    elif value and type_ == "text_link":
+        entity["url"] = value
+    return entity
+
+
+def _rows(buttons: Sequence[Button]) -> list[list[dict[str, str]]]:
+    """The verbs of a card in pairs, so that a phone shows them whole; Stop on a row of its own. Styles as Telegram has
+    them."""
+    rows: list[list[dict[str, str]]] = []
+    last = None
+    for button in buttons:
+        target = button.payload.rpartition(":")[0]
+        made = {"text": button.label, "callback_data": button.payload}
+        if button.style != "plain":
+            made["style"] = button.style
+        if target != last or len(rows[-1]) >= ROW_BUTTONS:
+            rows.append([])
+            last = target
+        rows[-1].append(made)
+    return rows

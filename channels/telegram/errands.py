@@ -1,0 +1,116 @@
+"""Small calls beside the answers: typing, the answer to a press, a refusal. Nobody waits for them."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from typing import Any, Final
+
+from bot.core.address import Address
+from bot.core.errors import ChannelError, ChannelUnreachable, ChatClosed, RateLimited, Unauthorised
+from bot.core.ports import CallKind, Clock, Governor
+
+log = logging.getLogger(__name__)
+
+Errand = Callable[[], Coroutine[Any, Any, None]]
+Call = Callable[[], Coroutine[Any, Any, Any]]
+
+AT_ONCE: Final = 200
+"""Errands under way; more wait in line."""
+TYPING_AFTER: Final = 0.6
+"""An answer that is there by then needs no sign of life before it."""
+TYPING_EVERY: Final = 4.5
+"""Telegram shows it for five seconds."""
+TYPING_TIMES: Final = 40
+TYPING_FAILURES: Final = 3
+SAY_TRIES: Final = 5
+
+
+class Errands:
+    """A line of errands, done by ``run`` for as long as the channel runs."""
+
+    def __init__(self, governor: Governor, clock: Clock) -> None:
+        self._governor, self._clock = governor, clock
+        self._line: asyncio.Queue[Errand] = asyncio.Queue()
+        self._awaited: dict[Address, object] = {}
+
+    async def run(self) -> None:
+        slots = asyncio.Semaphore(AT_ONCE)
+        async with asyncio.TaskGroup() as group:
+            while True:
+                errand = await self._line.get()
+                await slots.acquire()
+                group.create_task(self._done(errand, slots))
+
+    async def _done(self, errand: Errand, slots: asyncio.Semaphore) -> None:
+        try:
+            await errand()
+        except ChannelError as error:
+            log.info("an errand was not done: %s", error)
+        finally:
+            slots.release()
+
+    def once(self, to: Address, kind: CallKind, call: Call) -> None:
+        """Call when the governor lets it; a refusal is the end of it."""
+
+        async def errand() -> None:
+            async with self._governor.call(to, kind):
+                await call()
+
+        self._line.put_nowait(errand)
+
+    def surely(self, to: Address, call: Call) -> None:
+        """As ``once``, but tried again where that can help."""
+
+        async def errand() -> None:
+            for attempt in range(SAY_TRIES):
+                try:
+                    async with self._governor.call(to, CallKind.FINAL):
+                        await call()
+                    return
+                except RateLimited:
+                    continue
+                except ChannelUnreachable as error:
+                    if error.maybe_done:
+                        raise
+                    await self._clock.sleep(2.0**attempt)
+            log.warning("a sentence for %s was given up", to)
+
+        self._line.put_nowait(errand)
+
+    def typing(self, to: Address, call: Call) -> None:
+        """Show signs of life until something of the answer is to be seen (``seen``)."""
+        token = self._awaited[to] = object()
+
+        async def errand() -> None:
+            await self._clock.sleep(TYPING_AFTER)
+            failures = 0
+            for _ in range(TYPING_TIMES):
+                if self._awaited.get(to) is not token:
+                    return
+                failures = 0 if await self._typed(to, call, token) else failures + 1
+                if failures >= TYPING_FAILURES:
+                    break
+                await self._clock.sleep(TYPING_EVERY)
+            if self._awaited.get(to) is token:
+                del self._awaited[to]
+
+        self._line.put_nowait(errand)
+
+    def seen(self, to: Address) -> None:
+        """Something of the answer is on its way to the screen: typing ends."""
+        self._awaited.pop(to, None)
+
+    async def _typed(self, to: Address, call: Call, token: object) -> bool:
+        """A sign of life that would have to wait for its turn is no longer one."""
+        try:
+            async with asyncio.timeout(TYPING_EVERY), self._governor.call(to, CallKind.TYPING):
+                if self._awaited.get(to) is token:
+                    await call()
+            return True
+        except (ChatClosed, Unauthorised):
+            self._awaited.pop(to, None)
+            return False
+        except (ChannelError, TimeoutError):
+            return False

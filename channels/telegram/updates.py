@@ -1,0 +1,215 @@
+"""What Telegram delivers: raw updates as inbounds. Pure; every kind is either taken or left on purpose."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from bot.core.address import Address, Sender
+from bot.core.inbound import ButtonPress, FileRef, Inbound, MessageEdited, Quote, UserMessage
+
+ALLOWED: Final = ("message", "edited_message", "callback_query", "my_chat_member")
+"""The kinds that are asked for. A list of its own: the library's names of all kinds hide those that are newer than it."""
+TOPIC_OF_ALL: Final = "1"
+"""The general topic of a forum: messages there carry no thread, and none may be given for it."""
+
+_ALONE: Final = (
+    ("document", ""),
+    ("voice", "audio/ogg"),
+    ("audio", "audio/mpeg"),
+    ("video", "video/mp4"),
+    ("video_note", "video/mp4"),
+    ("animation", "video/mp4"),
+    ("sticker", "image/webp"),
+)
+_SAID: Final = frozenset(
+    {"text", "caption", "photo", "contact", "location", "venue", "poll", "dice", "story", "rich_message", "paid_media"}
+    | {kind for kind, _ in _ALONE}
+)
+"""A message without any of these is a note of the service: somebody joined, something was pinned."""
+
+Raw = Mapping[str, Any]
+
+
+class Unreadable(Exception):
+    """An update that is not as the Bot API documents it. ``str()`` names the fault and quotes nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Me:
+    """The bot itself, as ``getMe`` tells."""
+
+    id: int
+    username: str
+    reads_all: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """An update that is not for anybody to answer, and why."""
+
+    reason: str
+
+
+def inbound_of(update: Raw, me: Me, channel: str, account: str) -> Inbound | Left:
+    """Raises ``Unreadable``. Ids are Telegram's own: a message's is unique in its chat."""
+    try:
+        reader = _Reader(me, channel, account)
+        if isinstance(message := update.get("message"), Mapping):
+            return reader.message(message)
+        if isinstance(edited := update.get("edited_message"), Mapping):
+            return reader.edited(edited)
+        if isinstance(press := update.get("callback_query"), Mapping):
+            return reader.press(press)
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        raise Unreadable(f"{type(error).__name__} in a {_kind_of(update)}") from None
+    return Left(_kind_of(update))
+
+
+def _kind_of(update: Raw) -> str:
+    return next((str(key)[:40] for key in update if key != "update_id"), "nothing")
+
+
+class _Reader:
+    def __init__(self, me: Me, channel: str, account: str) -> None:
+        self._me, self._channel, self._account = me, channel, account
+
+    def message(self, raw: Raw) -> Inbound | Left:
+        if not _SAID & raw.keys():
+            return Left("a service message")
+        text, entities = _text(raw)
+        direct = raw["chat"]["type"] == "private"
+        if direct:
+            addressed = True
+        else:
+            text, addressed = self._meant(raw, text, entities)
+        forwarded = "forward_origin" in raw
+        quote = Quote(text, _origin(raw["forward_origin"]), forwarded=True) if forwarded else self._quote(raw)
+        return UserMessage(
+            id=str(int(raw["message_id"])),
+            address=self._address(raw),
+            sender=self._sender(raw),
+            text="" if forwarded else text,
+            sent_at=float(raw["date"]),
+            direct=direct,
+            addressed=addressed,
+            files=self._files(raw),
+            quote=quote,
+        )
+
+    def edited(self, raw: Raw) -> Inbound | Left:
+        if not _SAID & raw.keys():
+            return Left("a service message")
+        number, at = int(raw["message_id"]), float(raw.get("edit_date") or raw["date"])
+        text, entities = _text(raw)
+        if raw["chat"]["type"] != "private":
+            text, _ = self._meant(raw, text, entities)
+        return MessageEdited(f"{number}.{at:.0f}", self._address(raw), self._sender(raw), str(number), text, at)
+
+    def press(self, raw: Raw) -> Inbound | Left:
+        """The message may be one that Telegram no longer shows to bots; its chat and number are there all the same."""
+        message = raw.get("message")
+        if not isinstance(message, Mapping):
+            return Left("a press on a message of another chat")
+        return ButtonPress(
+            id=str(raw["id"]),
+            address=self._address(message),
+            sender=self._person(raw["from"]),
+            payload=str(raw.get("data") or ""),
+            sent_at=float(message.get("date") or 0),
+            token=str(raw["id"]),
+        )
+
+    def _address(self, raw: Raw) -> Address:
+        thread = raw.get("message_thread_id") if raw.get("is_topic_message") else None
+        named = "" if thread is None or str(thread) == TOPIC_OF_ALL else str(int(thread))
+        return Address(self._channel, self._account, str(int(raw["chat"]["id"])), named)
+
+    def _sender(self, raw: Raw) -> Sender:
+        """Who writes in the name of a chat (an anonymous admin, a linked channel) is that chat."""
+        behalf = raw.get("sender_chat")
+        if isinstance(behalf, Mapping):
+            return Sender(self._channel, str(int(behalf["id"])), str(behalf.get("title") or ""))
+        return self._person(raw["from"])
+
+    def _person(self, raw: Raw) -> Sender:
+        name = " ".join(str(raw[key]) for key in ("first_name", "last_name") if raw.get(key))
+        language = str(raw.get("language_code") or "")
+        return Sender(self._channel, str(int(raw["id"])), name, bool(raw.get("is_bot")), language)
+
+    def _meant(self, raw: Raw, text: str, entities: Sequence[Raw]) -> tuple[str, bool]:
+        """The text without a mention of the bot at its edge, and whether the bot is meant."""
+        original = raw.get("reply_to_message") or {}  # in a topic every message replies to the note that opened it
+        meant = self._is_me(original.get("from")) and "forum_topic_created" not in original
+        units = text.encode("utf-16-le", "surrogatepass")
+        cuts: list[tuple[int, int]] = []
+        for entity in entities:
+            begin, end = int(entity["offset"]), int(entity["offset"]) + int(entity["length"])
+            said = units[2 * begin : 2 * end].decode("utf-16-le", "replace")
+            match entity.get("type"):
+                case "mention" if said.lower() == f"@{self._me.username}".lower():
+                    cuts.append((begin, end))
+                case "text_mention" if self._is_me(entity.get("user")):
+                    cuts.append((begin, end))
+                case "bot_command" if begin == 0:
+                    _, at, other = said.partition("@")
+                    if at and other.lower() != self._me.username.lower():
+                        return text, False
+                    meant = True
+        for begin, end in sorted(cuts, reverse=True):
+            before, after = units[: 2 * begin], units[2 * end :]
+            if not _letters(before).strip():
+                units = _letters(after).lstrip(" ,:\n").encode("utf-16-le", "surrogatepass")
+            elif not _letters(after).strip():
+                units = before
+        return (_letters(units).strip() if cuts else text), meant or bool(cuts)
+
+    def _is_me(self, user: Any) -> bool:
+        return isinstance(user, Mapping) and user.get("id") == self._me.id
+
+    def _quote(self, raw: Raw) -> Quote | None:
+        original = raw.get("reply_to_message")
+        if not isinstance(original, Mapping):
+            return None
+        chosen = raw.get("quote")
+        text = str(chosen.get("text") or "") if isinstance(chosen, Mapping) else _text(original)[0]
+        author = original.get("from")
+        name = self._person(author).name if isinstance(author, Mapping) else ""
+        return Quote(text, name, str(int(original["message_id"]))) if text else None
+
+    def _files(self, raw: Raw) -> tuple[FileRef, ...]:
+        files = []
+        if sizes := raw.get("photo"):
+            best = max(sizes, key=lambda size: int(size.get("width") or 0) * int(size.get("height") or 0))
+            files.append(self._file(best, "photo.jpg", "image/jpeg"))
+        for kind, media_type in _ALONE:
+            if isinstance(file := raw.get(kind), Mapping) and not (kind == "document" and "animation" in raw):
+                files.append(self._file(file, str(file.get("file_name") or kind), media_type))
+        return tuple(files)
+
+    def _file(self, raw: Raw, name: str, media_type: str) -> FileRef:
+        size = raw.get("file_size")
+        kind = str(raw.get("mime_type") or media_type or "application/octet-stream")
+        return FileRef(self._channel, str(raw["file_id"]), name, kind, int(size) if size is not None else None)
+
+
+def _text(raw: Raw) -> tuple[str, Sequence[Raw]]:
+    """What was written, in the message itself or below its picture."""
+    if raw.get("text") is not None:
+        return str(raw["text"]), raw.get("entities") or ()
+    return str(raw.get("caption") or ""), raw.get("caption_entities") or ()
+
+
+def _origin(raw: Raw) -> str:
+    """The name of whoever wrote a forwarded message first, as far as they let it be known."""
+    user, chat = raw.get("sender_user"), raw.get("sender_chat") or raw.get("chat")
+    if isinstance(user, Mapping):
+        return str(user.get("first_name") or "")
+    if isinstance(chat, Mapping):
+        return str(chat.get("title") or "")
+    return str(raw.get("sender_user_name") or "")
+
+
+def _letters(units: bytes) -> str:
+    return units.decode("utf-16-le", "replace")

@@ -1,0 +1,155 @@
+"""The whole daemon in front of people on Telegram: what they see, word for word and once, with no rule broken."""
+
+from __future__ import annotations
+
+import asyncio
+
+from tests.channels.telegram.conftest import StartBot
+from tests.sim.llm import LlmSim, answer, call, gate, sleep, text
+from tests.sim.telegram import TelegramSim
+
+
+async def test_a_plain_answer_stands_once_and_exactly(bot: StartBot, telegram: TelegramSim, llm: LlmSim) -> None:
+    llm.script(answer(text("Hello "), text("**Ann**, how are "), text("you?")))
+    chat = telegram.private(ann := telegram.person(7, "Ann"))
+    async with bot():
+        await telegram.say(chat, ann, "hello")
+        await telegram.until(lambda sim: sim.bot_texts(chat) == ["Hello Ann, how are you?"])
+        await asyncio.sleep(0.3)
+    [shown] = [message for message in telegram.visible(chat) if message.from_bot]
+    assert [(entity["type"], entity["offset"], entity["length"]) for entity in shown.entities] == [("bold", 6, 3)]
+    assert not shown.keyboard and telegram.pending == []
+
+
+async def test_a_growing_answer_is_one_message_with_a_stop_button(
+    bot: StartBot, telegram: TelegramSim, llm: LlmSim
+) -> None:
+    words = [f"word{n} " for n in range(40)]
+    llm.script(answer(*(text(word) for word in words[:20]), gate("half"), *(text(word) for word in words[20:])))
+    chat = telegram.private(ann := telegram.person(7, "Ann"))
+    async with bot():
+        await telegram.say(chat, ann, "count")
+        await telegram.until(lambda sim: any("word19" in shown for shown in sim.bot_texts(chat)))
+        [shown] = [message for message in telegram.visible(chat) if message.from_bot]
+        assert [label for row in shown.keyboard for label, _ in row] == ["Stop"]
+        llm.release("half")
+        await telegram.until(lambda sim: sim.bot_texts(chat) == ["".join(words).strip()])
+        await telegram.until(lambda sim: not sim.visible(chat)[-1].keyboard)
+
+
+async def test_stop_leaves_the_text_so_far_and_says_so(bot: StartBot, telegram: TelegramSim, llm: LlmSim) -> None:
+    llm.script(answer(text("This is going to be a very long answer. "), gate("never"), text("No.")))
+    chat = telegram.private(ann := telegram.person(7, "Ann"))
+    async with bot():
+        await telegram.say(chat, ann, "go")
+        await telegram.until(lambda sim: sim.visible(chat)[-1].keyboard)
+        await telegram.press(chat, ann, telegram.visible(chat)[-1].message_id, "Stop")
+        await telegram.until(lambda sim: "Stopped." in sim.bot_texts(chat)[-1])
+        await telegram.until(lambda sim: sim.callback_answers)
+    assert telegram.bot_texts(chat) == ["This is going to be a very long answer.\n\nStopped."]
+
+
+async def test_a_tool_asks_in_the_same_message_and_the_press_lets_it_run(
+    bot: StartBot, telegram: TelegramSim, llm: LlmSim
+) -> None:
+    llm.script(
+        answer(text("I note it."), call("c1", "note_write", ('{"text": "milk"}',))),
+        answer(text("It is noted.")),
+        answer(text("Yes?")),
+    )
+    chat = telegram.private(ann := telegram.person(7, "Ann"))
+    async with bot():
+        await telegram.say(chat, ann, "note milk")
+        await telegram.until(lambda sim: len(sim.visible(chat)[-1].keyboard) == 3)
+        labels = [[label for label, _ in row] for row in telegram.visible(chat)[-1].keyboard]
+        assert labels == [["Allow once", "Allow in this chat"], ["Always allow", "Deny"], ["Stop"]]
+        await telegram.say(chat, telegram.person(7, "Ann"), "and meanwhile?")
+        await telegram.press(chat, ann, telegram.visible(chat)[1].message_id, "Allow once")
+        await telegram.until(lambda sim: any("It is noted." in shown for shown in sim.bot_texts(chat)))
+        await asyncio.sleep(0.5)
+    assert all(not message.keyboard for message in telegram.visible(chat))
+
+
+async def test_typing_shows_life_and_ends_with_the_first_words(
+    bot: StartBot, telegram: TelegramSim, llm: LlmSim
+) -> None:
+    llm.script(answer(sleep(1.2), text("There you are, at last, with a few words.")))
+    chat = telegram.private(ann := telegram.person(7, "Ann"))
+    async with bot():
+        await telegram.say(chat, ann, "hello")
+        await telegram.until(lambda sim: sim.typing(chat))
+        await telegram.until(lambda sim: sim.bot_texts(chat))
+        await asyncio.sleep(1.0)
+    assert len(telegram.called("sendChatAction")) == 1
+
+
+LONG = "\n\n".join(
+    f"""## Chapter {n}
+
+{"plain words go on " * 40}**bold {n}** and `code {n}` 👩‍👩‍👧 {n}.
+
+- one {n}
+  - two {n} 中文也在这里，第{n}项
+1. first {n}
+
+| name | value |
+|---|---|
+| row {n} | {n * n} |
+
+> quoted {n} مرحبا بالعالم
+
+```python
+def f{n}(x):
+    return x ** {n}  # **not bold**
+```"""
+    for n in range(22)
+)
+
+
+async def test_an_answer_of_twenty_thousand_characters_comes_whole_in_legal_parts(
+    bot: StartBot, telegram: TelegramSim, llm: LlmSim
+) -> None:
+    assert len(LONG) > 20_000
+    llm.script(answer(*(text(LONG[at : at + 50]) for at in range(0, len(LONG), 50)), tokens_per_second=500))
+    chat = telegram.private(ann := telegram.person(7, "Ann"))
+    async with bot():
+        await telegram.say(chat, ann, "tell me everything")
+        await telegram.until(lambda sim: "return x ** 21" in "".join(sim.bot_texts(chat)), timeout=28)
+        await telegram.until(lambda sim: not any(message.keyboard for message in sim.visible(chat)))
+    shown = "\n".join(telegram.bot_texts(chat))
+    for n in range(22):
+        for once in (
+            f"Chapter {n}\n",
+            f"bold {n} and code {n} 👩‍👩‍👧 {n}.",
+            f"one {n}\n",
+            f"第{n}项",
+            f"quoted {n} مرحبا",
+            f"def f{n}(x)",
+        ):
+            assert shown.count(once) == 1, once
+    assert shown.count("plain words go on") == 22 * 40 and shown.count("# **not bold**") == 22
+    code = [entity for message in telegram.visible(chat) for entity in message.entities if entity["type"] == "pre"]
+    assert sum(entity.get("language") == "python" for entity in code) >= 22
+
+
+async def test_a_message_during_a_turn_joins_it_and_an_edit_of_the_question_repeats_nothing(
+    bot: StartBot, telegram: TelegramSim, llm: LlmSim
+) -> None:
+    llm.script(
+        answer(text("Let me look at the clock. "), gate("g"), call("c1", "now", ("{}",))),
+        answer(text("It is late, and yes, in Rome as well.")),
+    )
+    chat = telegram.private(ann := telegram.person(7, "Ann"))
+    async with bot():
+        asked = await telegram.say(chat, ann, "what time is it?")
+        await llm.at("g")
+        await telegram.say(chat, ann, "in Rome too?")
+        await telegram.edit(chat, ann, asked["message_id"], "what is the time?")
+        await telegram.until(lambda sim: not sim.pending)
+        llm.release("g")
+        await telegram.until(lambda sim: "in Rome as well." in "".join(sim.bot_texts(chat)))
+        await telegram.until(lambda sim: not any(message.keyboard for message in sim.visible(chat)))
+        await asyncio.sleep(0.5)
+    assert "".join(telegram.bot_texts(chat)).count("It is late, and yes, in Rome as well.") == 1
+    assert len(telegram.bot_texts(chat)) == 1 and len(llm.requests) == 2
+    assert "in Rome too?" in str(llm.requests[-1].body)

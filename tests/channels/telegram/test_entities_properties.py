@@ -1,0 +1,182 @@
+"""What holds for any text whatever, and for every prefix of real answers."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.core.view import Limits
+from bot.outbox.paging import open_page, pages
+from channels.telegram.entities import Renderer
+from tests.bench.render import measured
+from tests.channels.telegram.reading import Reading, Table, illegal, misread, reference, words
+from tests.channels.web.test_render import ANSWER
+
+LIMITS = Limits(size=4096, unit="utf16", pace=1.0)
+ANSWERS = os.environ.get("BOWERBIRD_ANSWERS", "")
+needs_answers = pytest.mark.skipif(
+    not ANSWERS, reason="BOWERBIRD_ANSWERS names no file of answers (JSON Lines with a text each)"
+)
+
+TASK = re.compile(r"^([ \t]*[-*+] )\[[ xX]\] ", re.MULTILINE)
+PIECES = st.sampled_from(
+    [
+        *("*", "**", "***", "_", "__", "~~", "`", "``", "||", "|", "[", "]", "](", ")", "(", "![", "<", ">", "$", "$$"),
+        *(
+            "\\",
+            "\\[",
+            "\\]",
+            "<br>",
+            "&amp;",
+            "&#1;",
+            "&#xd83d;",
+            "https://x.example/a_b",
+            "<https://x.example>",
+            "://",
+        ),
+        *(
+            "\n",
+            "\n\n",
+            " ",
+            "  \n",
+            "\t",
+            "    ",
+            "\r\n",
+            "\r",
+            "\x00",
+            "\u2028",
+            "\u202e",
+            "\u030a",
+            "\u00a0",
+            "\u3000",
+        ),
+        *(
+            "# ",
+            "> ",
+            "- ",
+            "1. ",
+            "2) ",
+            "- [x] ",
+            "---\n",
+            "===\n",
+            "```py\n",
+            "```\n",
+            "~~~\n",
+            "[a]: https://x.example\n",
+        ),
+        *(
+            "| a | b |\n|---|:-:|\n",
+            "| c | `d` |\n",
+            "word",
+            "a",
+            "中文",
+            "：",
+            "😀",
+            "👨‍👩‍👧",
+            "e\u0301",
+            "\ud83d",
+            "\ude00",
+            "א",
+        ),
+    ]
+)
+TEXTS = st.one_of(st.lists(PIECES, max_size=60).map("".join), st.text(max_size=200))
+
+
+@settings(max_examples=400, deadline=None)
+@given(TEXTS)
+def test_any_text_becomes_something_legal(text: str) -> None:
+    rendered = Renderer().render(text)
+    assert not illegal(rendered)
+    assert rendered == Renderer().render(text)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(PIECES, max_size=60))
+def test_a_growing_text_is_legal_at_every_step_and_remembers_nothing(pieces: list[str]) -> None:
+    used, text = Renderer(), ""
+    for piece in pieces:
+        text += piece
+        page = open_page(text, LIMITS, used.render, growing=True)
+        assert page.last
+        assert used.render(page.markdown) == Renderer().render(page.markdown)
+        assert not page.rendered.text or not illegal(page.rendered)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.sampled_from(["**a**", "*b*", "`c`", " ", "\n", "\n\n", "- ", "> ", "# ", "_d_e", "f", "**", "|"])))
+def test_no_word_is_lost_or_doubled(pieces: list[str]) -> None:
+    text = "".join(piece + str(number) for number, piece in enumerate(pieces))
+    assert not misread(Renderer().render(text).text, Reading(reference().render(text)).pieces)
+
+
+def texts() -> list[str]:
+    if not ANSWERS:
+        return [ANSWER, ANSWER * 8]
+    return [json.loads(line)["text"] for line in Path(ANSWERS).read_text(encoding="utf-8").splitlines()]
+
+
+def check(text: str, step: int) -> None:
+    """Live at every step as the publisher pages it, then the parts of the whole against a reading of its HTML."""
+    renderer, sealed = Renderer(), list[int]()
+    for end in (*range(1, len(text), step), len(text)):
+        while not (page := open_page(text[:end], LIMITS, renderer.render, sealed, growing=True)).last:
+            sealed.append(page.end)
+            assert page.rendered.length <= LIMITS.size and not illegal(page.rendered), text[:end][-80:]
+        assert page.rendered.length <= LIMITS.size, text[:end][-80:]
+        assert not illegal(page.rendered), (text[:end][-80:], illegal(page.rendered))
+    found = list(pages(text, LIMITS, renderer.render))
+    for page in found:
+        assert not misread(page.rendered.text, read(page.markdown))
+    parts = [word for page in found for word in prose(page.markdown)]
+    assert [a for a, b in zip(parts, prose(text), strict=True) if a != b] == []
+
+
+def read(markdown: str) -> list[str | Table]:
+    return Reading(reference().render(TASK.sub(r"\1", markdown))).pieces
+
+
+def prose(markdown: str) -> list[str]:
+    """The words outside tables, which repeat their header on the next part, and without the numbers of lists.
+
+    Nor names of character references: code that no fence marks is a paragraph, where they count, once it is parted.
+    """
+    pieces = [piece for piece in read(markdown) if isinstance(piece, str)]
+    return [word for word in words(" ".join(pieces)) if not word.isdigit() and word not in ("amp", "lt", "gt")]
+
+
+def test_prefixes_and_parts_of_a_sample() -> None:
+    for text in texts()[:4]:
+        check(text, 97)
+
+
+@pytest.mark.prove
+@needs_answers
+@pytest.mark.parametrize("number", range(70))
+def test_every_prefix_of_every_answer_is_legal_and_no_word_is_lost(number: int) -> None:
+    check(texts()[number], 1)
+
+
+@pytest.mark.prove
+@needs_answers
+def test_an_edit_costs_about_as_much_as_parsing_its_page() -> None:
+    edit, floor = measured(texts()).means
+    assert edit < 4 * floor
+
+
+def test_what_was_shown_stays_while_the_text_grows() -> None:
+    """Outside tables, whose columns move, and brackets without an address, a longer prefix only adds."""
+    text = "\n".join(line for line in ANSWER.splitlines() if not line.startswith("|")).replace(
+        "[reference]", "reference"
+    )
+    renderer = Renderer()
+    shown = [open_page(text[:end], LIMITS, renderer.render, growing=True).rendered.text for end in range(1, len(text))]
+    back = [(before, after) for before, after in pairwise(shown) if not after.startswith(before.rstrip(" \n"))]
+    assert back == []

@@ -1,0 +1,118 @@
+"""Telegram says wait, or says nothing at all: nothing is lost, nothing doubled, and nobody else waits."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from itertools import pairwise, product
+from typing import Any, Literal
+
+import pytest
+
+from tests.channels.telegram.stage import Stage, Turn, stage
+
+WORDS = [f"word{number} " for number in range(120)]
+WHOLE = "".join(WORDS).strip()
+
+
+def sampled(cases: Iterable[tuple[object, ...]], ordinary: Collection[tuple[object, ...]]) -> list[Any]:
+    """All of them in ``make prove``, the ``ordinary`` ones also in ``make test``."""
+    return [pytest.param(*case, marks=() if case in ordinary else pytest.mark.prove) for case in cases]
+
+
+FLOODS = sampled(
+    product((1, 8, 35, 238), ("first", "middle", "last")), {(35, "first"), (8, "middle"), (1, "last"), (238, "last")}
+)
+CUTS = sampled(
+    product(range(2, 8), ("none", "done"), ("drop", "reset", "garbage")),
+    {(2, "done", "drop"), (3, "none", "drop"), (3, "done", "garbage"), (5, "done", "reset")},
+)
+SPEEDS = sampled(product((5, 20, 80, 500), (0.01, 0.2, 2.0)), {(5, 2.0), (80, 0.2), (500, 0.01)})
+
+
+async def played(stage: Stage, turn: Turn, when: str, wait: int) -> None:
+    """One answer of a dozen seconds, with one flood wait in it."""
+    if when == "first":
+        stage.sim.fail("sendMessage", retry_after=wait, chat=turn.chat)
+    if when == "middle":
+        stage.sim.fail("editMessageText", 4, retry_after=wait, chat=turn.chat)
+    await turn.write(WORDS, 10)
+    if when == "last":
+        stage.sim.fail("editMessageText", retry_after=wait, chat=turn.chat)
+    turn.end()
+    await turn.delivered(within=wait + 10)
+
+
+@pytest.mark.parametrize(("wait", "when"), FLOODS)
+async def test_a_flood_wait_is_honoured_in_full_and_only_where_it_was_said(wait: int, when: str) -> None:
+    async with stage() as house:
+        flooded, other = house.turn(house.private(7)), house.turn(house.private(8))
+        await played(house, flooded, when, wait)
+        assert flooded.texts == [WHOLE]
+        refused = next(call for call in flooded.calls if call.status == 429)
+        after = [call.at - refused.at for call in flooded.calls if call.at > refused.at]
+        assert after and min(after) >= wait, "called again before the wait was over"
+        await other.write(WORDS, 40)
+        other.end()
+        await other.delivered(within=4)
+        assert other.texts == [WHOLE]
+        assert house.sim.violations == []
+
+
+async def test_another_chat_goes_on_at_its_own_pace_while_one_waits() -> None:
+    async with stage() as house:
+        flooded, other = house.turn(house.private(7)), house.turn(house.private(8))
+        house.sim.fail("sendMessage", retry_after=238, chat=flooded.chat)
+        flooded.say(WHOLE)
+        flooded.end()
+        await other.write(WORDS, 10)
+        other.end()
+        await other.delivered(within=3)
+        times = [call.at for call in other.calls]
+        assert other.texts == [WHOLE] and flooded.texts == []
+        assert max(after - before for before, after in pairwise(times)) < 1.5
+        await flooded.delivered(within=240)
+        assert flooded.texts == [WHOLE] and house.sim.violations == []
+
+
+@pytest.mark.parametrize(("k", "effect", "action"), CUTS)
+async def test_the_network_fails_on_every_kth_call(
+    k: int, effect: Literal["none", "done"], action: Literal["drop", "reset", "garbage"]
+) -> None:
+    """Doubled is only what nobody can know of: a send that had its effect and whose answer was lost."""
+    async with stage() as house:
+        turn = house.turn(house.private(7))
+        text = [f"word{number} " for number in range(1200)]  # three messages
+        house.sim.fail("*", k, action=action, effect=effect, every=True, chat=turn.chat)
+        await turn.write(text, 100)
+        turn.end()
+        await turn.delivered(within=120)
+        sends = house.sim.called("sendMessage", turn.chat)
+        unknowable = [call for call in sends if call.status != 200] if effect == "done" else []
+        seen = turn.texts
+        final = [shown for shown in seen if not any(is_beginning(shown, other) for other in seen if other is not shown)]
+        assert " ".join(final).split() == "".join(text).split()
+        assert len(seen) - len(final) <= len(unknowable)
+        assert house.sim.violations == []
+
+
+def is_beginning(shown: str, other: str) -> bool:
+    return len(shown) < len(other) and other.startswith(re.sub(r"\s+\S*$", "", shown))
+
+
+@pytest.mark.parametrize(("rate", "latency"), SPEEDS)
+async def test_at_any_speed_of_the_model_and_the_platform_the_pace_holds(rate: int, latency: float) -> None:
+    async with stage(latency=latency) as house:
+        turn = house.turn(house.private(7))
+        pieces = WORDS if rate < 100 else WORDS * 20
+        await turn.write(pieces, rate)
+        last_token = house.clock.monotonic()
+        turn.end()
+        await turn.delivered(within=60)
+        calls = [call for call in turn.calls if call.method != "sendChatAction"]
+        assert turn.first_token_at is not None
+        assert calls[0].at - turn.first_token_at <= 1.0 + latency + 0.05
+        parts = len(turn.texts)
+        assert calls[-1].at - last_token <= (parts + 1) * (1.05 + latency) + latency + 0.5
+        assert " ".join(turn.texts).split() == "".join(pieces).split()
+        assert house.sim.violations == []

@@ -1,0 +1,94 @@
+"""What the suite asks of a chat platform: what the person does there and sees, and what the bot was seen doing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One message of the bot as it stands. ``buttons`` are label and payload; ``bold`` what stands out in it."""
+
+    id: str
+    text: str
+    buttons: dict[str, str]
+    bold: tuple[str, ...] = ()
+
+    def label(self, verb: str) -> str:
+        """The label of its button with this verb, "" when it has none."""
+        return next((label for label, payload in self.buttons.items() if payload.endswith(f":{verb}")), "")
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What the bot once made of a message; ``message`` is "" where it was sent, and has no id yet."""
+
+    message: str
+    text: str
+    buttons: bool
+
+
+class Platform(Protocol):
+    """One chat of one person, Ann with the id 7, with the bot; it outlives every life of the daemon."""
+
+    @property
+    def name(self) -> str:
+        """The key under ``channels:``."""
+        ...
+
+    @property
+    def section(self) -> str:
+        """What stands under that key, as YAML on one line."""
+        ...
+
+    @property
+    def says(self) -> str:
+        """The platform's own id of the last message that Ann wrote."""
+        ...
+
+    @property
+    def standing(self) -> Sequence[Seen]:
+        """The bot's messages as Ann sees them, oldest first."""
+        ...
+
+    @property
+    def looks(self) -> Sequence[Look]:
+        """All that the bot ever sent and edited, in order."""
+        ...
+
+    @property
+    def notices(self) -> Sequence[str]:
+        """What Ann was told about her presses."""
+        ...
+
+    @property
+    def violations(self) -> Sequence[str]: ...
+
+    @property
+    def unheard(self) -> int:
+        """How much the bot has not confirmed yet."""
+        ...
+
+    def rendered(self, markdown: str) -> str:
+        """The text of a message that shows ``markdown`` whole."""
+        ...
+
+    def under_way(self, deed: str) -> bool:
+        """Whether a call of this name has arrived whose effect is still to come."""
+        ...
+
+    async def say(self, text: str) -> None: ...
+
+    async def press(self, verb: str) -> None:
+        """Press the newest button of this verb, by its label. IndexError when there is none."""
+        ...
+
+    async def again(self) -> None:
+        """Deliver once more all that the bot had confirmed, as a platform does that is not sure it was heard."""
+        ...
+
+    async def until(self, holds: Callable[[], Any], timeout: float = 15.0) -> None:
+        """Return once ``holds()`` is true, looked at whenever something changes; TimeoutError otherwise."""
+        ...

@@ -1,0 +1,103 @@
+"""Telegram as the suite's platform: the simulator in this process, and the names of the calls that the bot makes to it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, Final
+
+from channels.telegram.entities import Renderer
+from tests.crash.platform import Look, Seen
+from tests.sim.telegram import Shown, TelegramSim
+
+SHOWING: Final = ("sendMessage", "editMessageText")
+
+
+def deed(method: str, body: str) -> str:
+    """A call by its method and, for messages, by what they show; ``body`` is its parameters as JSON."""
+    if method not in SHOWING:
+        return method
+    shows = "card" if ":once" in body else "text" if "reply_markup" in body else "final"
+    return f"{method}-{shows}"
+
+
+def seen(shown: Shown) -> Seen:
+    wide = shown.text.encode("utf-16-le")
+    bold = (
+        wide[2 * entity["offset"] : 2 * (entity["offset"] + entity["length"])].decode("utf-16-le")
+        for entity in shown.entities
+        if entity["type"] == "bold"
+    )
+    return Seen(str(shown.message_id), shown.text, shown.buttons, tuple(bold))
+
+
+class TelegramPlatform:
+    """Implements ``tests.crash.platform.Platform``."""
+
+    name = "telegram"
+
+    def __init__(self, sim: TelegramSim) -> None:
+        self.sim = sim
+        self.ann = sim.person(7, "Ann", language="en")
+        self.chat = sim.private(self.ann)
+        self.says = ""
+
+    @property
+    def section(self) -> str:
+        return f'{{token: "{self.sim.token}", api_base: "{self.sim.url}", access: {{owners: [7], users: ["*"]}}}}'
+
+    @property
+    def standing(self) -> Sequence[Seen]:
+        return [seen(shown) for shown in self.sim.visible(self.chat) if shown.from_bot]
+
+    @property
+    def looks(self) -> Sequence[Look]:
+        return [
+            Look(str(call.params.get("message_id", "")), str(call.params["text"]), "reply_markup" in call.params)
+            for call in self.sim.calls
+            if call.method in SHOWING and call.chat_id == self.chat.id and call.status in (0, 200)
+        ]
+
+    @property
+    def notices(self) -> Sequence[str]:
+        return [text for _, text, _ in self.sim.callback_answers]
+
+    @property
+    def violations(self) -> Sequence[str]:
+        return self.sim.violations
+
+    @property
+    def unheard(self) -> int:
+        return len(self.sim.pending)
+
+    @staticmethod
+    def rendered(markdown: str) -> str:
+        return Renderer().render(markdown).text
+
+    def under_way(self, deed_: str) -> bool:
+        return any(
+            not call.status and not call.answer and deed(call.method, json.dumps(call.params)) == deed_
+            for call in self.sim.calls
+        )
+
+    async def say(self, text: str) -> None:
+        said = await self.sim.say(self.chat, self.ann, text)
+        self.says = str(said["message_id"])
+
+    async def press(self, verb: str) -> None:
+        newest = [message for message in self.standing if message.label(verb)][-1]
+        await self.sim.press(self.chat, self.ann, int(newest.id), newest.label(verb))
+
+    async def again(self) -> None:
+        for update in list(self.sim.updates.confirmed):
+            self.sim.redeliver(update)
+
+    async def until(self, holds: Callable[[], Any], timeout: float = 15.0) -> None:
+        await self.sim.until(lambda _: holds(), timeout)
+
+
+@asynccontextmanager
+async def open_telegram(*, strict_rates: bool) -> AsyncIterator[TelegramPlatform]:
+    async with TelegramSim(strict_rates=strict_rates) as sim:
+        yield TelegramPlatform(sim)

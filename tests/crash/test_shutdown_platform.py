@@ -1,0 +1,174 @@
+"""SIGTERM to ``bowerbird run`` on Telegram at its own pace: out in time, and every message goes on in its place."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.crash.crowd import PIECE_SECONDS, Crowd
+from tests.crash.person import press
+from tests.crash.program import Program, a_free_port, running
+from tests.crash.story import INTERRUPTED, PROMPT, script
+from tests.crash.telegram import TelegramPlatform
+from tests.crash.vendor import Vendor
+from tests.crash.verdict import holds
+from tests.crash.world import World, eventually, open_world
+
+PEOPLE: Final = 50
+PATIENCE: Final = 60.0
+
+
+@asynccontextmanager
+async def at_its_pace(folder: Path, vendor: Vendor, *gates: str) -> AsyncIterator[World[TelegramPlatform]]:
+    async with open_world(folder, vendor, script(*gates), pace=0, web_port=a_free_port(), on_both=True) as world:
+        yield world
+
+
+@asynccontextmanager
+async def half_told(world: World[TelegramPlatform], silent: str = "") -> AsyncIterator[Program]:
+    """``bowerbird run``, with the model at a gate in the middle of the answer and half of it on the screen. From the
+    press on, calls of the method ``silent`` get no answer."""
+    async with running(world.config(), world.web_port) as program:
+        await program.ready()
+        await world.platform.say(PROMPT)
+        await world.platform.until(lambda: any(message.label("once") for message in world.platform.standing))
+        if silent:
+            world.platform.sim.fail(silent, every=True, action="hang")
+        await world.platform.press("once")
+        await world.vendor.at("half")
+        await world.platform.until(lambda: "Both factors are prime" in shown(world))
+        yield program
+
+
+def shown(world: World[TelegramPlatform]) -> str:
+    [message] = world.platform.standing
+    return message.text
+
+
+async def goes_on(world: World[TelegramPlatform]) -> None:
+    """Start again; the answer is completed in the message in which it was begun."""
+    [before] = world.platform.standing
+    await world.vendor.set(script())
+    await world.platform.again()
+    world.start()
+    await world.finished(PATIENCE)
+    await holds(world)
+    assert [message.id for message in world.platform.standing] == [before.id]
+
+
+@pytest.mark.prove
+@pytest.mark.timeout(120)
+async def test_a_stop_amid_fifty_answers_leaves_each_to_be_told_once_and_whole(vendor: Vendor, tmp_path: Path) -> None:
+    async with at_its_pace(tmp_path, vendor) as world:
+        crowd = Crowd(world.platform, PEOPLE)
+        await vendor.set(crowd.answers(PIECE_SECONDS))
+        async with running(world.config(), world.web_port) as program:
+            await program.ready()
+            await crowd.ask()
+            await world.platform.until(lambda: not crowd.states()["nothing"])
+            assert crowd.states()["begun"] > PEOPLE / 2
+            assert await program.stops() == 0
+            assert program.clean
+        left = crowd.states()
+        assert set(left) <= {"whole", "marked", "begun"}, left
+        assert left["whole"] and left["marked"], left
+        first = {chat.id: crowd.messages(chat)[0].id for chat in crowd.chats}
+
+        await vendor.set(crowd.answers(0))
+        async with running(world.config(), world.web_port) as program:
+            await world.finished(PATIENCE)
+            assert await program.stops() == 0
+            assert program.clean
+        assert crowd.states() == {"whole": PEOPLE}
+        assert {chat.id: crowd.messages(chat)[0].id for chat in crowd.chats} == first
+        assert not any(message.buttons for chat in crowd.chats for message in crowd.messages(chat))
+        assert world.rows(
+            "SELECT count(*), count(DISTINCT turn), max(attempts) FROM inbox WHERE outcome = 'answered'"
+        ) == [(PEOPLE, PEOPLE, 1)]
+        assert world.platform.violations == []
+        assert await vendor.violations() == []
+
+
+async def test_b253_a_message_is_closed_with_a_note_and_then_completed(vendor: Vendor, tmp_path: Path) -> None:
+    async with at_its_pace(tmp_path, vendor, "half") as world:
+        async with half_told(world) as program:
+            assert await program.stops() == 0
+            assert program.clean
+        [message] = world.platform.standing
+        assert message.text.endswith(INTERRUPTED)
+        assert message.buttons == {}
+        await goes_on(world)
+
+
+@pytest.mark.prove
+@pytest.mark.timeout(120)
+async def test_a_stop_while_a_flood_wait_holds_the_chat(vendor: Vendor, tmp_path: Path) -> None:
+    """Nothing is called there until the wait is over, not by the next process either."""
+    async with at_its_pace(tmp_path, vendor, "first", "half") as world, asyncio.TaskGroup() as group:
+        platform = world.platform
+        async with running(world.config(), world.web_port) as program:
+            await program.ready()
+            await platform.say(PROMPT)
+            group.create_task(press(world))
+            await vendor.at("first")
+            flood = platform.sim.fail("editMessageText", retry_after=30, chat=platform.chat)
+            await vendor.release("first")
+            await platform.until(lambda: flood.hits)
+            begun = asyncio.get_running_loop().time()
+            assert await program.stops() == 0
+            assert program.clean
+        assert INTERRUPTED not in shown(world)
+        await goes_on(world)
+        assert asyncio.get_running_loop().time() - begun >= 30
+
+
+@pytest.mark.prove
+@pytest.mark.parametrize("method", ["*", "getUpdates", "editMessageText"])
+async def test_a_stop_while_the_line_is_silent(method: str, vendor: Vendor, tmp_path: Path) -> None:
+    """All of it, or the polls alone, which then are half open, or what would close the message."""
+    async with at_its_pace(tmp_path, vendor, "half") as world:
+        async with half_told(world, "getUpdates" if method == "getUpdates" else "") as program:
+            world.platform.sim.fail(method, every=True, action="hang")
+            assert await program.stops() == 0
+            assert program.clean
+        assert (INTERRUPTED in shown(world)) is (method == "getUpdates")
+        world.platform.sim.heal()
+        await goes_on(world)
+
+
+@pytest.mark.prove
+@pytest.mark.parametrize("seconds", [0.0, 3.0])
+async def test_a_stop_while_the_network_is_down(seconds: float, vendor: Vendor, tmp_path: Path) -> None:
+    async with at_its_pace(tmp_path, vendor, "half") as world:
+        async with half_told(world) as program:
+            world.platform.sim.fail("*", every=True, action="reset")
+            await asyncio.sleep(seconds)
+            assert await program.stops() == 0
+            assert program.clean
+        assert INTERRUPTED not in shown(world)
+        world.platform.sim.heal()
+        await goes_on(world)
+
+
+@pytest.mark.prove
+async def test_a_stop_while_a_person_is_waited_for_leaves_the_card_to_be_pressed(
+    vendor: Vendor, tmp_path: Path
+) -> None:
+    async with at_its_pace(tmp_path, vendor) as world:
+        async with running(world.config(), world.web_port) as program:
+            await program.ready()
+            await world.platform.say(PROMPT)
+            await world.platform.until(lambda: any(message.label("once") for message in world.platform.standing))
+            await eventually(lambda: world.rows("SELECT 1 FROM parts WHERE ref IS NOT NULL"))
+            assert await program.stops() == 0
+            assert program.clean
+        [message] = world.platform.standing
+        assert message.text.endswith(INTERRUPTED)
+        await world.platform.press("once")
+        await goes_on(world)
+        assert world.platform.notices == ["Approved once."]
