@@ -77,12 +77,13 @@ class Brain:
 
     async def answer(self, turn: Turn, emit: Emit, floor: Floor) -> StopReason:
         """Answer the turn, from wherever its rows say it stands, and write its end. Raises ``StoreError`` only."""
-        rows = await self._store.transcript.turn_rows(turn.id)
+        rows, draft = await self._store.transcript.standing(turn.id)
         progress = progress_of(rows)
         if progress.end is not None:
             return await self._show_again(turn, progress, progress.end, emit)
-        draft = await self._resume(turn, progress, await self._cards(turn), emit)
-        ending = await self._until_ended(turn, emit, floor, draft)
+        if draft is not None or progress.steps:
+            draft = await self._resume(turn, progress, draft, emit)
+        ending = await self._until_ended(turn, emit, floor, rows, draft)
         return await self.end(turn, ending, emit)
 
     async def end(self, turn: Turn, ending: Ending, emit: Emit) -> StopReason:
@@ -132,25 +133,23 @@ class Brain:
     async def _cards(self, turn: Turn) -> tuple[ApprovalCard, ...]:
         return tuple(approval.card for approval in await self._store.approvals.of_turn(turn.id))
 
-    async def _resume(
-        self, turn: Turn, progress: Progress, cards: tuple[ApprovalCard, ...], emit: Emit
-    ) -> Draft | None:
+    async def _resume(self, turn: Turn, progress: Progress, draft: Draft | None, emit: Emit) -> Draft | None:
         """After a restart: show what is stored, and decide whether the text of a broken step stays."""
-        draft = await self._store.transcript.draft(turn.id)
-        if draft is None and progress.steps == 0:
-            return None
         text = joined((progress.text, draft.text)) if draft else progress.text
-        emit(Resumed(text, progress.tools, cards))
+        emit(Resumed(text, progress.tools, await self._cards(turn)))
         if draft is None:
             return None
         return await self._steps.taken_up(turn, draft, progress.text, progress.tools, emit)
 
-    async def _until_ended(self, turn: Turn, emit: Emit, floor: Floor, draft: Draft | None) -> Ending:
+    async def _until_ended(
+        self, turn: Turn, emit: Emit, floor: Floor, known: Sequence[Row], draft: Draft | None
+    ) -> Ending:
+        """``known`` are the turn's rows as they have just been read."""
         began = self._clock.monotonic()
         waited = 0.0
         empty = 0
         while True:
-            rows = await self._store.transcript.turn_rows(turn.id)
+            rows, known = known or await self._store.transcript.turn_rows(turn.id), ()
             progress = progress_of(rows)
             own, foreign = self._split(turn, progress.open_calls)
             if own:

@@ -57,6 +57,15 @@ def _rows(found: Iterable[tuple[int, str, str, float, str]]) -> list[Row]:
     return rows
 
 
+def _turn_rows(db: sqlite3.Connection, turn: str) -> list[Row]:
+    return _rows(db.execute("SELECT id, address, turn, at, body FROM transcript WHERE turn = ? ORDER BY id", (turn,)))
+
+
+def _draft(db: sqlite3.Connection, turn: str) -> Draft | None:
+    found = db.execute("SELECT step, seq, text FROM drafts WHERE turn = ? ORDER BY step, seq", (turn,)).fetchall()
+    return Draft(found[0][0], "".join(text for _, _, text in found), found[-1][1] + 1) if found else None
+
+
 class TranscriptRows:
     """Also implements ``bot.core.ports.Archive``."""
 
@@ -107,11 +116,11 @@ class TranscriptRows:
         return await self._database.write(statement)
 
     async def turn_rows(self, turn: str) -> Sequence[Row]:
-        return await self._database.read(
-            lambda db: _rows(
-                db.execute("SELECT id, address, turn, at, body FROM transcript WHERE turn = ? ORDER BY id", (turn,))
-            )
-        )
+        return await self._database.read(lambda db: _turn_rows(db, turn))
+
+    async def standing(self, turn: str) -> tuple[Sequence[Row], Draft | None]:
+        """Where the turn stands: its rows, and the text of the step that was being written."""
+        return await self._database.read(lambda db: (_turn_rows(db, turn), _draft(db, turn)))
 
     async def rows(self, address: Address, limit: int) -> Sequence[Row]:
         def statement(db: sqlite3.Connection) -> list[Row]:
@@ -164,13 +173,7 @@ class TranscriptRows:
         )
 
     async def draft(self, turn: str) -> Draft | None:
-        def statement(db: sqlite3.Connection) -> Draft | None:
-            found = db.execute(
-                "SELECT step, seq, text FROM drafts WHERE turn = ? ORDER BY step, seq", (turn,)
-            ).fetchall()
-            return Draft(found[0][0], "".join(text for _, _, text in found), found[-1][1] + 1) if found else None
-
-        return await self._database.read(statement)
+        return await self._database.read(lambda db: _draft(db, turn))
 
     async def drop_draft(self, turn: str, begins: int) -> None:
         """Take the draft back; it began at ``begins`` in the answer, and no part stays sealed beyond that."""

@@ -27,10 +27,7 @@ class Silences:
 
     async def left(self, chat: str) -> float:
         """The seconds that are left of a wait that an earlier life was told of; 0 where there is none."""
-        if self._known is None:
-            told = _read(await self._notes.read(NOTE))
-            if self._known is None:
-                self._known, self._inherited = told, dict(told)
+        await self._looked_up()
         if chat not in self._inherited:
             return 0.0
         left = self._inherited[chat] - self._clock.now()
@@ -43,12 +40,19 @@ class Silences:
         if seconds < WORTH_SECONDS:
             return
         now = self._clock.now()
-        known = {other: until for other, until in (self._known or {}).items() if until > now}
+        known = {other: until for other, until in (await self._looked_up()).items() if until > now}
         self._known = known | {chat: max(now + seconds, known.get(chat, 0.0))}
         try:
             await self._notes.write(NOTE, json.dumps(self._known))
         except StoreError as error:
             log.warning("a restart would forget the silence in %s: %s", chat, error)
+
+    async def _looked_up(self) -> dict[str, float]:
+        if self._known is None:
+            told = _read(await self._notes.read(NOTE))
+            if self._known is None:  # two may have looked at once
+                self._known, self._inherited = told, dict(told)
+        return self._known
 
 
 def _read(told: str | None) -> dict[str, float]:

@@ -11,6 +11,7 @@ from channels.telegram.entities import Renderer
 from tests.crash.platform import Look, Seen
 from tests.sim.telegram import Shown, TelegramSim
 
+GROUP: Final = -1001
 SHOWING: Final = ("sendMessage", "editMessageText")
 
 
@@ -33,19 +34,20 @@ def seen(shown: Shown) -> Seen:
 
 
 class TelegramPlatform:
-    """Implements ``tests.crash.platform.Platform``."""
+    """Implements ``tests.crash.platform.Platform``: a private chat or, ``in_group``, one in which the bot is meant by name."""
 
     name = "telegram"
 
-    def __init__(self, sim: TelegramSim) -> None:
+    def __init__(self, sim: TelegramSim, *, in_group: bool = False) -> None:
         self.sim = sim
         self.ann = sim.person(7, "Ann", language="en")
-        self.chat = sim.private(self.ann)
+        self.chat = sim.group(GROUP, "Team", members=[self.ann]) if in_group else sim.private(self.ann)
         self.says = ""
 
     @property
     def section(self) -> str:
-        return f'{{token: "{self.sim.token}", api_base: "{self.sim.url}", access: {{owners: [7], users: ["*"]}}}}'
+        access = f'{{owners: [7], users: ["*"], groups: [{GROUP}]}}'
+        return f'{{token: "{self.sim.token}", api_base: "{self.sim.url}", access: {access}}}'
 
     @property
     def standing(self) -> Sequence[Seen]:
@@ -82,7 +84,8 @@ class TelegramPlatform:
         )
 
     async def say(self, text: str) -> None:
-        said = await self.sim.say(self.chat, self.ann, text)
+        name = f"@{self.sim.world.bot.username} " if self.chat.is_group else ""
+        said = await self.sim.say(self.chat, self.ann, name + text)
         self.says = str(said["message_id"])
 
     async def press(self, verb: str) -> None:
@@ -98,6 +101,6 @@ class TelegramPlatform:
 
 
 @asynccontextmanager
-async def open_telegram(*, strict_rates: bool) -> AsyncIterator[TelegramPlatform]:
+async def open_telegram(*, strict_rates: bool, in_group: bool = False) -> AsyncIterator[TelegramPlatform]:
     async with TelegramSim(strict_rates=strict_rates) as sim:
-        yield TelegramPlatform(sim)
+        yield TelegramPlatform(sim, in_group=in_group)

@@ -88,6 +88,23 @@ async def test_the_card_can_be_pressed_after_the_restart(death: Death, vendor: V
         await holds(world, await suffer(world, death, late=True))
 
 
+IN_GROUP = (
+    "wire:getUpdates:1:after",
+    "wire:sendMessage-text:1:before",
+    "wire:sendMessage-text:1:after",
+    "wire:editMessageText-card:1:after",
+    "wire:editMessageText-final:1:before",
+    "commit:InboxRows.finish_turn:1:before",
+)
+
+
+@pytest.mark.prove
+@pytest.mark.parametrize("death", [pytest.param(at(one), id=one) for one in IN_GROUP])
+async def test_after_a_kill_in_a_group_there_is_one_whole_answer(death: Death, vendor: Vendor, tmp_path: Path) -> None:
+    async with open_world(tmp_path, vendor, script(), in_group=True) as world:
+        await holds(world, await suffer(world, death))
+
+
 LONG = deaths(LONG_ACTIONS)
 LONG_SAMPLE = "commit:PartRows.seal:1:after"
 SEALED_ALREADY = {LONG_SAMPLE, "commit:PartRows.seal:2:before", "commit:PartRows.seal:2:after"}

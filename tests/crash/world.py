@@ -190,12 +190,18 @@ class World(Generic[P]):
 
 @asynccontextmanager
 async def open_world(
-    folder: Path, vendor: Vendor, answers: Sequence[Answer], *, pace: float = PACE, **more: Any
+    folder: Path,
+    vendor: Vendor,
+    answers: Sequence[Answer],
+    *,
+    pace: float = PACE,
+    in_group: bool = False,
+    **more: Any,
 ) -> AsyncIterator[World[TelegramPlatform]]:
     """In front of Telegram. ``pace`` 0: as it would have it, with its rates in force."""
     await vendor.set(answers)
     async with (
-        open_telegram(strict_rates=pace == 0) as platform,
+        open_telegram(strict_rates=pace == 0, in_group=in_group) as platform,
         told(World(folder, vendor, platform, pace=pace, **more)) as world,
     ):
         yield world
