@@ -11,10 +11,15 @@ from bot.store.transcript import Draft, TranscriptRows
 
 class DraftWriter:
     """Pieces that arrive while one is being stored are stored together: a slow disk makes larger pieces, not a slower
-    model. ``text`` is what has been stored of the step; ``show`` is told each piece once it is stored."""
+    model. ``text`` is what has been stored of the step; ``show`` is told each piece once it is stored. An answer that
+    is written anew replaces the ``draft``, which began at ``anew`` in the whole answer, with its first piece."""
 
-    def __init__(self, rows: TranscriptRows, turn: str, draft: Draft, show: Callable[[str], None]) -> None:
-        self.text = draft.text
+    def __init__(
+        self, rows: TranscriptRows, turn: str, draft: Draft, show: Callable[[str], None], anew: int | None = None
+    ) -> None:
+        if anew is not None:
+            draft = Draft(draft.step)
+        self.text, self.wrote, self._anew = draft.text, False, anew
         self._rows, self._turn, self._step, self._show = rows, turn, draft.step, show
         self._pieces = draft.pieces
         self._continues = bool(draft.text)
@@ -51,7 +56,11 @@ class DraftWriter:
             while self._waiting:
                 piece = "".join(self._waiting)
                 self._waiting.clear()
-                await self._rows.write_draft(self._turn, self._step, self._pieces, piece)
+                if self._anew is not None and not self.wrote:
+                    await self._rows.replace_draft(self._turn, self._anew, self._step, piece)
+                else:
+                    await self._rows.write_draft(self._turn, self._step, self._pieces, piece)
+                self.wrote = True
                 self._pieces += 1
                 self.text += piece
                 self._show(piece)

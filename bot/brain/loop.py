@@ -82,7 +82,8 @@ class Brain:
         if progress.end is not None:
             return await self._show_again(turn, progress, progress.end, emit)
         if draft is not None or progress.steps:
-            draft = await self._resume(turn, progress, draft, emit)
+            text = joined((progress.text, draft.text)) if draft else progress.text
+            emit(Resumed(text, progress.tools, await self._cards(turn)))
         ending = await self._until_ended(turn, emit, floor, rows, draft)
         return await self.end(turn, ending, emit)
 
@@ -132,14 +133,6 @@ class Brain:
 
     async def _cards(self, turn: Turn) -> tuple[ApprovalCard, ...]:
         return tuple(approval.card for approval in await self._store.approvals.of_turn(turn.id))
-
-    async def _resume(self, turn: Turn, progress: Progress, draft: Draft | None, emit: Emit) -> Draft | None:
-        """After a restart: show what is stored, and decide whether the text of a broken step stays."""
-        text = joined((progress.text, draft.text)) if draft else progress.text
-        emit(Resumed(text, progress.tools, await self._cards(turn)))
-        if draft is None:
-            return None
-        return await self._steps.taken_up(turn, draft, progress.text, progress.tools, emit)
 
     async def _until_ended(
         self, turn: Turn, emit: Emit, floor: Floor, known: Sequence[Row], draft: Draft | None

@@ -18,6 +18,7 @@ from bot.core.errors import (
     ProviderError,
     ProviderUnreachable,
     RequestRefused,
+    StreamCut,
     StreamStalled,
 )
 from bot.core.events import Resumed, TextDelta, ThinkingStarted
@@ -27,6 +28,7 @@ from bot.core.model import (
     ModelRef,
     ModelRequest,
     ModelStop,
+    ModelStopReason,
     ModelText,
     ModelThought,
     ModelUsage,
@@ -102,13 +104,19 @@ class ModelSteps:
         first: ProviderError | None = None
         cancelled = _cancelled()
         given_up: ModelRef | None = None
+        longest = draft.text
+        cards = tuple(approval.card for approval in await self._store.approvals.of_turn(turn.id)) if tools else ()
         for model in (model for model in chain for _ in range(TRIES_AFTER_TEXT)):
             if model == given_up:
                 continue
             emit(ThinkingStarted())
-            writer = self._writer(turn, draft, before, emit)
+            anew = await self._anew(turn, draft, before)
+            writer = self._writer(turn, draft, before, Resumed(before, tools, cards), emit, anew)
             try:
-                step = await self._ask(turn, build(model, draft.text), writer)
+                step = await self._ask(turn, build(model, "" if anew is not None else draft.text), writer)
+                if anew is not None and not writer.wrote:
+                    await self._taken_back(turn, step, anew)
+                    emit(Resumed(before, tools, cards))
                 return (
                     step
                     if model == chain[0] or first is None
@@ -119,36 +127,47 @@ class ModelSteps:
                     raise asyncio.CancelledError from error
                 first = first or error
                 log.warning("turn %s: %s failed: %s (%s)", turn.id, model, type(error).__name__, error.detail or error)
-                broke_off = writer.draft.pieces > draft.pieces
-                draft = await self.taken_up(turn, writer.draft, before, tools, emit)
-                again = error.retryable and broke_off and not (isinstance(error, StreamStalled) and len(set(chain)) > 1)
+                draft = writer.draft if writer.wrote else draft
+                longest = max(longest, draft.text, key=len)
+                again = (
+                    error.retryable and writer.wrote and not (isinstance(error, StreamStalled) and len(set(chain)) > 1)
+                )
                 given_up = None if again else model
                 if not error.next_model:
                     break
+        if len(longest) > len(draft.text) and await self._anew(turn, draft, before) is not None:
+            draft = replace(draft, text=longest)
+            emit(Resumed(before + separator(before, longest) + longest, tools, cards))
         partial = StepRow(draft.step, (TextBlock(draft.text),), "", "") if draft.text else None
         raise StepFailed(partial, chain[0], first or ProviderUnreachable("No model was asked."))
 
-    async def taken_up(self, turn: Turn, draft: Draft, before: str, tools: tuple[ToolLine, ...], emit: Emit) -> Draft:
-        """After a break: text that is sealed or cannot be edited stays and is continued; other text is taken back."""
-        if not draft.text:
-            return draft
+    async def _anew(self, turn: Turn, draft: Draft, before: str) -> int | None:
+        """Where in the answer the draft began that another attempt replaces, once it writes; None where there is none
+        or its text must stay and be continued, being sealed or on a platform that cannot edit."""
         begins = len(before) + len(separator(before, draft.text))
-        if not turn.can_edit or await self._store.parts.sealed_to(turn.id) > begins:
-            return draft
-        await self._store.transcript.drop_draft(turn.id, begins)
-        cards = tuple(approval.card for approval in await self._store.approvals.of_turn(turn.id))
-        emit(Resumed(before, tools, cards))
-        return Draft(draft.step)
+        if not draft.text or not turn.can_edit or await self._store.parts.sealed_to(turn.id) > begins:
+            return None
+        return begins
 
-    def _writer(self, turn: Turn, draft: Draft, before: str, emit: Emit) -> DraftWriter:
-        started = bool(draft.text)
+    async def _taken_back(self, turn: Turn, step: StepRow, begins: int) -> None:
+        """The attempt wrote nothing in place of the draft. Calls or a refusal stand for themselves; silence does not."""
+        if not step.content and step.stop != ModelStopReason.REFUSED:
+            raise StreamCut("The model broke off its answer and said nothing more.")
+        await self._store.transcript.replace_draft(turn.id, begins)
+
+    def _writer(
+        self, turn: Turn, draft: Draft, before: str, restart: Resumed, emit: Emit, anew: int | None
+    ) -> DraftWriter:
+        started = anew is None and bool(draft.text)
 
         def show(piece: str) -> None:
             nonlocal started
+            if anew is not None and not started:
+                emit(restart)
             emit(TextDelta(piece if started else separator(before, piece) + piece))
             started = True
 
-        return DraftWriter(self._store.transcript, turn.id, draft, show)
+        return DraftWriter(self._store.transcript, turn.id, draft, show, anew)
 
     async def _ask(self, turn: Turn, request: ModelRequest, writer: DraftWriter) -> StepRow:
         thoughts: list[ThinkingBlock] = []

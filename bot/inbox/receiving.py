@@ -52,7 +52,12 @@ class Inbox:
         self._closed = False
 
     async def receive(self, inbound: Inbound) -> Receipt:
-        """Implements ``bot.core.ports.Receive``."""
+        """Implements ``bot.core.ports.Receive``. What was recorded is worked on while it reaches the disk."""
+        receipt = await self._received(inbound)
+        await self._rows.synced()
+        return receipt
+
+    async def _received(self, inbound: Inbound) -> Receipt:
         match inbound:
             case UserMessage():
                 return await self._message(inbound)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import sqlite3
 from collections import deque
@@ -58,6 +59,27 @@ def _disk_is_full(path: Path) -> bool:
     return stat.f_bavail * stat.f_frsize < 64 * 1024
 
 
+def _to_disk(path: Path) -> None:
+    """What SQLite does after each commit with ``synchronous = FULL``: the log file reaches the disk. What a checkpoint
+    has moved on from there is on the disk already.
+
+    Never the database file itself: to close any descriptor of it would drop the locks that SQLite holds on it.
+    """
+    number = os.open(path.with_name(f"{path.name}-wal"), os.O_RDONLY)
+    try:
+        os.fsync(number)
+    finally:
+        os.close(number)
+
+
+def _unwritten(error: OSError, path: Path) -> StoreError:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return StoreFull(
+            f"The disk that holds {path.parent} is full: free some space; nothing that was confirmed is lost."
+        )
+    return StoreError(f"The store in {path.parent} failed ({error.strerror or type(error).__name__}).")
+
+
 def _connector(path: Path, *, read_only: bool) -> Callable[[], sqlite3.Connection]:
     def connect() -> sqlite3.Connection:
         uri = f"{path.absolute().as_uri()}?mode={'ro' if read_only else 'rwc'}"
@@ -108,16 +130,13 @@ async def open_reader(path: Path) -> _Worker:
 @dataclass(slots=True)
 class _Job:
     statement: Statement[Any]
-    durable: bool
     value: Any = None
     error: BaseException | None = field(default=None)
 
 
 def _commit(db: sqlite3.Connection, jobs: Sequence[_Job]) -> None:
     """Run the jobs in one transaction; if one fails, each in its own, so that it takes no other down."""
-    durable = any(job.durable for job in jobs)
     try:
-        db.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
         db.execute("BEGIN IMMEDIATE")
     except sqlite3.Error as error:
         for job in jobs:
@@ -144,8 +163,9 @@ def _commit(db: sqlite3.Connection, jobs: Sequence[_Job]) -> None:
 class Database:
     """``write`` and ``read`` take functions of a ``sqlite3.Connection``; they run in the connection's own thread.
 
-    A write has been committed when ``write`` returns; with ``durable`` it also has reached the disk (full
-    synchronisation). Writes that wait together share one commit. Cancelling the caller does not undo a write.
+    A write has been committed when ``write`` returns, and outlives the process; with ``durable``, or after ``synced``,
+    it has also reached the disk and outlives a power cut. Writes that wait together share one commit, and callers who
+    want the disk share one synchronisation. Cancelling the caller does not undo a write.
     Errors: ``StoreError`` and its subclasses.
     """
 
@@ -156,6 +176,8 @@ class Database:
         for reader in readers:
             self._readers.put_nowait(reader)
         self._waiting: deque[_Job] = deque()
+        self._commits = self._on_disk = 0
+        self._disk = asyncio.Lock()
         self._closed = False
 
     @classmethod
@@ -183,7 +205,7 @@ class Database:
         """Commit ``statement``'s changes and return its value."""
         if self._closed:
             raise StoreError("The store is closed: Bowerbird is stopping.")
-        job = _Job(statement, durable)
+        job = _Job(statement)
         self._waiting.append(job)
         try:
             await self._writer.run(self._commit_waiting)
@@ -193,7 +215,23 @@ class Database:
             raise translated(job.error, self.path) from job.error
         if job.error is not None:
             raise job.error
+        self._commits += 1
+        if durable:
+            await self.synced()
         return cast(T, job.value)
+
+    async def synced(self) -> None:
+        """Once every write that has returned so far is on the disk. The store goes on working meanwhile."""
+        wanted = self._commits
+        async with self._disk:
+            if self._on_disk >= wanted:
+                return
+            wanted = self._commits
+            try:
+                await asyncio.to_thread(_to_disk, self.path)
+            except OSError as error:
+                raise _unwritten(error, self.path) from error
+            self._on_disk = wanted
 
     async def settled(self) -> None:
         """Once every write asked for before has been committed or has failed, also those of cancelled callers."""

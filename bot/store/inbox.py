@@ -64,9 +64,13 @@ class InboxRows:
         self._database = database
 
     async def record(self, inbound: Inbound, turn: str, at: float) -> Recorded:
-        """Store an inbound under its platform id with full synchronisation. The first one to come wins."""
+        """Store an inbound under its platform id. The first one to come wins. Not on the disk before ``synced``."""
         body = INBOUND.dump_json(inbound).decode()
-        return await self._database.write(lambda db: insert_inbound(db, inbound, body, turn, at), durable=True)
+        return await self._database.write(lambda db: insert_inbound(db, inbound, body, turn, at))
+
+    async def synced(self) -> None:
+        """Once everything recorded so far is on the disk."""
+        await self._database.synced()
 
     async def unfinished(self) -> Sequence[InboxRow]:
         """In order of arrival. One that cannot be read is left out and named in the log; the others are unharmed."""

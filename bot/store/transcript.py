@@ -175,11 +175,14 @@ class TranscriptRows:
     async def draft(self, turn: str) -> Draft | None:
         return await self._database.read(lambda db: _draft(db, turn))
 
-    async def drop_draft(self, turn: str, begins: int) -> None:
-        """Take the draft back; it began at ``begins`` in the answer, and no part stays sealed beyond that."""
+    async def replace_draft(self, turn: str, begins: int, step: int = 0, text: str = "") -> None:
+        """Take the draft back and store ``text``, if any, in its place, at once. The draft began at ``begins`` in the
+        answer, and no part stays sealed beyond that."""
 
         def statement(db: sqlite3.Connection) -> None:
             db.execute("DELETE FROM drafts WHERE turn = ?", (turn,))
+            if text:
+                db.execute("INSERT INTO drafts (turn, step, seq, text) VALUES (?, ?, 0, ?)", (turn, step, text))
             db.execute("UPDATE parts SET end = NULL WHERE turn = ? AND end > ?", (turn, begins))
 
         await self._database.write(statement)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -65,6 +65,12 @@ class Platform(Protocol):
 
     @property
     def violations(self) -> Sequence[str]: ...
+
+    @property
+    def heard(self) -> Set[tuple[str, str]]:
+        """What the bot has confirmed and, but for ``again``, will never be told any more: kind and id as its inbox names
+        them."""
+        ...
 
     @property
     def unheard(self) -> int:

@@ -6,7 +6,7 @@ import asyncio
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from typing import Any, Final
 from urllib.error import HTTPError
@@ -14,7 +14,7 @@ from urllib.request import Request, urlopen
 
 from tests.cli.programs import ROOT
 from tests.crash.platform import Look, Seen
-from tests.crash.telegram import SHOWING, TelegramPlatform, deed, seen
+from tests.crash.telegram import SHOWING, TelegramPlatform, deed, named, seen
 from tests.sim.telegram import Shown
 from tests.sim.telegram.updates import FIRST_UPDATE
 
@@ -31,6 +31,7 @@ class RemoteTelegram:
     def __init__(self, url: str) -> None:
         self._url = url
         self.says = ""
+        self._told: set[tuple[str, str]] = set()
         self._do("person", id=ANN, name="Ann", language="en")
         self._do("private", person=ANN)
 
@@ -61,6 +62,10 @@ class RemoteTelegram:
         return found
 
     @property
+    def heard(self) -> Set[tuple[str, str]]:
+        return self._told - {named(update) for update in self._view("pending")}
+
+    @property
     def unheard(self) -> int:
         return len(self._view("pending"))
 
@@ -72,10 +77,12 @@ class RemoteTelegram:
 
     async def say(self, text: str) -> None:
         self.says = str(self._do("say", chat=ANN, person=ANN, text=text)["message_id"])
+        self._told.add(("message", self.says))
 
     async def press(self, verb: str) -> None:
         newest = [message for message in self.standing if message.label(verb)][-1]
-        self._do("press", chat=ANN, person=ANN, message_id=int(newest.id), key=newest.label(verb))
+        press = self._do("press", chat=ANN, person=ANN, message_id=int(newest.id), key=newest.label(verb))
+        self._told.add(("press", str(press)))
 
     async def again(self) -> None:
         update = FIRST_UPDATE

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence, Set
 from contextlib import asynccontextmanager
 from typing import Any, Final
 
@@ -21,6 +21,12 @@ def deed(method: str, body: str) -> str:
         return method
     shows = "card" if ":once" in body else "text" if "reply_markup" in body else "final"
     return f"{method}-{shows}"
+
+
+def named(update: Mapping[str, Any]) -> tuple[str, str]:
+    """The kind and the id of a message or a press in the inbox."""
+    press = update.get("callback_query")
+    return ("press", press["id"]) if press else ("message", str(update["message"]["message_id"]))
 
 
 def seen(shown: Shown) -> Seen:
@@ -68,6 +74,10 @@ class TelegramPlatform:
     @property
     def violations(self) -> Sequence[str]:
         return self.sim.violations
+
+    @property
+    def heard(self) -> Set[tuple[str, str]]:
+        return {named(update) for update in self.sim.updates.confirmed.values()}
 
     @property
     def unheard(self) -> int:
