@@ -294,7 +294,7 @@ class Daemon:
         self._began[row.turn] = self._clock.monotonic()
         self._metrics.turn_started()
         language = language_of(message.text, self._config.language, message.sender.language)
-        return Turn(row.turn, message, language, limits.can_edit)
+        return Turn(row.turn, message, language, limits.can_edit, limits.gather)
 
     def _ended(self, turn: Turn, reason: StopReason) -> None:
         began = self._began.pop(turn.id, self._clock.monotonic())

@@ -9,9 +9,11 @@ from itertools import groupby
 from bot.brain.tokens import MESSAGE_TOKENS, estimated_tokens
 from bot.core.inbound import Quote
 from bot.core.model import Block, CallBlock, ImageBlock, Message, ResultBlock, TextBlock, ThinkingBlock
+from bot.core.stop import StopReason
 from bot.core.transcript import EndRow, GivenRow, ReplyRow, ResultRow, Row, StepRow, UserRow
 
 NO_RESULT = "No result: the call was not finished."
+UNANSWERED = "<note>\nThis got no answer at the time. Come back to it only if the person does.\n</note>"
 
 
 def fenced(tag: str, text: str) -> str:
@@ -89,7 +91,11 @@ def _block_tokens(block: Block) -> int:
 
 
 def history_messages(rows: Sequence[Row], budget_tokens: int) -> list[Message]:
-    """The newest whole turns that fit ``budget_tokens``; a turn is kept or left out as one, so pairs are never split."""
+    """The newest whole turns that fit ``budget_tokens``; a turn is kept or left out as one, so pairs are never split.
+
+    A turn that was set aside is left out: what it holds may be what breaks the process. A question that got no answer
+    stays, and is said to be one.
+    """
     kept: list[list[Message]] = []
     left = budget_tokens
     for turn in reversed(by_turn(rows)):
@@ -97,7 +103,12 @@ def history_messages(rows: Sequence[Row], budget_tokens: int) -> list[Message]:
             isinstance(row.body, ReplyRow) for row in turn
         ):
             continue  # cut off at the window's edge, or a command
-        messages = without_thinking(turn_messages(row for row in turn if not isinstance(row.body, EndRow)))
+        end = next((row.body for row in turn if isinstance(row.body, EndRow)), None)
+        if end is not None and end.reason is StopReason.PARKED:
+            continue
+        messages = without_thinking(turn_messages(turn))
+        if end is not None and messages and messages[-1].role == "user":
+            messages[-1] = Message("user", (*messages[-1].content, TextBlock(UNANSWERED)))
         left -= sum(map(size_of, messages))
         if left < 0:
             break

@@ -154,7 +154,8 @@ class Brain:
                 ending = self._finished(turn, progress, rows)
                 empty += 1
                 if ending is not None or empty >= EMPTY_TRIES:
-                    return ending or Ending(StopReason.EMPTY)
+                    spent = progress.calls_made >= self._limits.tool_calls
+                    return ending or Ending(StopReason.TOOL_LIMIT if spent else StopReason.EMPTY)
             elif await floor.steer(progress.steps == 0):
                 continue
             if sum(_tokens(row) for row in rows) >= self._limits.tokens:

@@ -107,4 +107,5 @@ def request_for(
         messages=(*past, *mine),
         tools=tuple(tools),
         tool_choice="none" if no_more_tools else "auto",
+        gather=turn.gather,
     )

@@ -151,7 +151,8 @@ class ModelSteps:
 
     async def _taken_back(self, turn: Turn, step: StepRow, begins: int) -> None:
         """The attempt wrote nothing in place of the draft. Calls or a refusal stand for themselves; silence does not."""
-        if not step.content and step.stop != ModelStopReason.REFUSED:
+        said = any(isinstance(block, CallBlock) for block in step.content)
+        if not said and step.stop != ModelStopReason.REFUSED:
             raise StreamCut("The model broke off its answer and said nothing more.")
         await self._store.transcript.replace_draft(turn.id, begins)
 

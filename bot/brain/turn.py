@@ -16,12 +16,14 @@ Emit = Callable[[TurnEvent], None]
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """``message`` opened it. ``can_edit`` False: text that was shown can only be continued, never taken back."""
+    """``message`` opened it. ``can_edit`` False: text that was shown can only be continued, never taken back.
+    ``gather`` is ``ModelRequest.gather``."""
 
     id: str
     message: UserMessage
     language: str
     can_edit: bool = True
+    gather: float = 0.0
 
     @property
     def address(self) -> Address:

@@ -47,6 +47,10 @@ class Reply(Protocol):
         """The body as it arrives; ``TransportError`` when it breaks off before its announced end."""
         ...
 
+    async def rest(self, seconds: float) -> None:
+        """Let what the server sends gather outside the process for so long: one waking then brings it all."""
+        ...
+
     async def read(self, limit_bytes: int = FETCH_LIMIT_BYTES) -> bytes:
         """The whole body; ``TransportError`` when it is longer than ``limit_bytes``."""
         ...

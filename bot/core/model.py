@@ -88,6 +88,8 @@ class ModelRequest:
 
     Contract: every call in ``messages`` has its result in the very next user message. ``tool_choice`` "none" keeps the
     tools in the prompt (so the cache holds) but forbids their use. ``schema`` asks for one JSON object of that shape.
+    ``gather``: seconds for which text may gather on its way once the beginning is there, for those who look at it less
+    often than it arrives; 0 has every piece at once.
     """
 
     model: ModelRef
@@ -96,6 +98,7 @@ class ModelRequest:
     tools: tuple[ToolSpec, ...] = ()
     tool_choice: Literal["auto", "none"] = "auto"
     schema: Mapping[str, Any] | None = None
+    gather: float = 0.0
 
 
 class ModelStopReason(enum.StrEnum):

@@ -117,6 +117,11 @@ class Limits:
     structured: bool = False
     label_chars: int = 64
 
+    @property
+    def gather(self) -> float:
+        """Seconds for which a model's text may gather before it is looked at: far less than the pace lets be seen."""
+        return min(0.2, self.pace / 5) if self.pace >= 0.5 else 0.0
+
 
 @dataclass(frozen=True, slots=True)
 class Ref:

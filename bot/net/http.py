@@ -49,6 +49,17 @@ class Reply:
                 return
             yield chunk
 
+    async def rest(self, seconds: float) -> None:
+        connection = self._response.connection
+        transport = connection.transport if connection is not None else None
+        if not isinstance(transport, asyncio.ReadTransport) or self._response.content.is_eof():
+            return
+        transport.pause_reading()
+        try:
+            await asyncio.sleep(seconds)
+        finally:
+            transport.resume_reading()
+
     async def read(self, limit_bytes: int = FETCH_LIMIT_BYTES) -> bytes:
         body = bytearray()
         async for chunk in self.aiter_bytes():

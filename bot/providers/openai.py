@@ -81,7 +81,7 @@ class OpenAIProvider:
         reply = await self._opened(request, faults)
         others = not is_openai(request.model.endpoint or self._config.base_url)
         answer = ChatStream(request, faults, CallIds(request, self._clock), vendor=self._name, writes_calls=others)
-        async with answering(reply, _frames(reply), answer, faults) as events:
+        async with answering(reply, _frames(reply), answer, faults, request.gather) as events:
             yield events
 
     def warm(self, endpoint: str = "") -> None:

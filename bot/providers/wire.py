@@ -17,6 +17,8 @@ from bot.providers.sse import Frames, LineTooLong
 
 log = logging.getLogger(__name__)
 
+AT_ONCE_CHARS: Final = 40
+"""The beginning of an answer is passed on as it comes: the first preview waits for it."""
 CLOSE_SECONDS: Final = 3.0
 DRAIN_SECONDS: Final = 0.25
 """How long a finished answer may take to end its body, so that the connection can be used again."""
@@ -60,13 +62,13 @@ def parsed(payload: str, faults: Faults) -> dict[str, Any]:
 
 @asynccontextmanager
 async def answering(
-    reply: Reply, frames: Frames, answer: Answer, faults: Faults
+    reply: Reply, frames: Frames, answer: Answer, faults: Faults, gather: float = 0.0
 ) -> AsyncIterator[AsyncIterator[ModelEvent]]:
     """The model events of an open answer; leaving closes the connection, however the stream stands.
 
     A connection that breaks once the answer is complete is no error.
     """
-    events = _events(reply, frames, answer, faults)
+    events = _events(reply, frames, answer, faults, gather)
     try:
         async with aclosing(events):
             yield events
@@ -76,17 +78,23 @@ async def answering(
                 await reply.aclose()
 
 
-async def _events(reply: Reply, frames: Frames, answer: Answer, faults: Faults) -> AsyncGenerator[ModelEvent, None]:
+async def _events(
+    reply: Reply, frames: Frames, answer: Answer, faults: Faults, gather: float
+) -> AsyncGenerator[ModelEvent, None]:
     if reply.headers.get("content-type", "").startswith("text/html"):
         raise faults.garbled("a web page")
     chunks = reply.aiter_bytes()
+    chars = 0
     try:
         async for chunk in chunks:
             for event in _joined(_fed(answer, frames.feed(chunk), faults)):
                 yield event
+                chars += len(event.text) if isinstance(event, ModelText) else 0
             if answer.closed:
                 await _drain(chunks)
                 return
+            if gather and chars >= AT_ONCE_CHARS:
+                await reply.rest(gather)
         for event in _joined(_fed(answer, frames.end(), faults)):
             yield event
     except LineTooLong as error:

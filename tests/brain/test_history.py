@@ -7,7 +7,7 @@ import itertools
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.brain.history import by_turn, fenced, history_messages, paired, size_of, turn_messages, user_text
+from bot.brain.history import UNANSWERED, by_turn, fenced, history_messages, paired, size_of, turn_messages, user_text
 from bot.brain.progress import joined, progress_of, separator
 from bot.brain.tokens import estimated_tokens
 from bot.core.address import Address, Sender
@@ -100,6 +100,38 @@ def test_commands_and_their_answers_are_no_history() -> None:
     rows = numbered([("a", UserRow("/help", WHO, "1")), ("a", ReplyRow("…")), ("b", UserRow("hi", WHO, "2"))])
     (message,) = history_messages(rows, 1000)
     assert message.content == (TextBlock("hi"),)
+
+
+def test_a_turn_that_was_set_aside_is_no_history_and_neither_is_what_joined_it() -> None:
+    rows = numbered(
+        [
+            ("a", UserRow("deadly", WHO, "1")),
+            ("b", UserRow("before", WHO, "2")),
+            ("b", StepRow(0, (TextBlock("yes"),), "a/b", "end")),
+            ("a", UserRow("joined", WHO, "3", steered=True)),
+            ("a", StepRow(0, (TextBlock("half"),), "", "")),
+            ("a", EndRow(StopReason.PARKED, "set aside")),
+        ]
+    )
+    assert [m.content for m in history_messages(rows, 1000)] == [(TextBlock("before"),), (TextBlock("yes"),)]
+
+
+def test_a_failed_turn_keeps_what_was_answered_and_marks_only_what_was_not() -> None:
+    rows = numbered(
+        [
+            ("a", UserRow("one", WHO, "1")),
+            ("a", StepRow(0, (TextBlock("half an ans"),), "", "")),
+            ("a", EndRow(StopReason.PROVIDER_UNAVAILABLE)),
+            ("b", UserRow("two", WHO, "2")),
+            ("b", StepRow(0, (CallBlock(ToolCall("c", "f", {})),), "a/b", "tool_use")),
+            ("b", ResultRow("c", "f", "r")),
+            ("b", EndRow(StopReason.STOPPED)),
+        ]
+    )
+    messages = history_messages(rows, 1000)
+    assert paired(messages)
+    marked = [UNANSWERED in str([getattr(b, "text", "") for b in m.content]).replace("\\n", "\n") for m in messages]
+    assert marked == [False, False, False, False, True]
 
 
 def test_text_from_outside_cannot_close_its_fence() -> None:

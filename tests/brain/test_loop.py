@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from bot.brain.history import UNANSWERED
 from bot.brain.loop import TurnLimits
 from bot.core.errors import (
     ContextTooLong,
@@ -58,7 +59,7 @@ async def open_card(house: House) -> str:
     for _ in range(1000):
         await asyncio.sleep(0.002)
         cards = [a.card for a in await house.store.approvals.of_turn("turn1") if not a.card.decision]
-        if cards:
+        if cards and any(card.id == cards[0].id for card in house.view.cards):
             return cards[0].id
     raise AssertionError("no card was shown")
 
@@ -309,8 +310,9 @@ async def test_the_limit_of_calls_gives_one_answer_without_tools(make_house: Mak
 async def test_a_model_that_calls_on_beyond_the_limit_is_not_obeyed(make_house: MakeHouse) -> None:
     endless = [calls(ToolCall(f"n{n}", "now", {})) for n in range(20)]
     house = make_house(*endless, limits=TurnLimits(tool_calls=3))
-    assert await house.answer(await house.turn()) in (StopReason.TOOL_LIMIT, StopReason.EMPTY)
+    assert await house.answer(await house.turn()) is StopReason.TOOL_LIMIT
     assert len(bodies(await rows_of(house), ResultRow)) == 3
+    assert house.view.notices == ("The limit of 3 tool calls for one message was reached.",)
 
 
 async def test_the_token_budget_ends_the_turn(make_house: MakeHouse) -> None:
@@ -440,6 +442,26 @@ async def test_history_of_earlier_turns_reaches_the_model_and_a_break_hides_it(m
     await house.store.transcript.append(HERE, "x", 1.0, BreakRow())
     await house.answer(await house.turn("What do I like?", 3))
     assert len(house.provider.requests[2].messages) == 1
+
+
+async def test_a_message_that_was_set_aside_never_goes_to_a_model_again(make_house: MakeHouse) -> None:
+    house = make_house(says("Fine."))
+    deadly = await house.turn("the message that kills", 1)
+    await house.brain.break_off(deadly, StopReason.PARKED, house.events.append)
+    await house.answer(await house.turn("hello", 2))
+    assert "kills" not in str(house.provider.requests[0].messages)
+
+
+async def test_a_question_without_an_answer_is_known_as_such_to_the_next_turn(make_house: MakeHouse) -> None:
+    house = make_house(*([ProviderBusy("x")] for _ in range(2)), says("Hello."))
+    assert await house.answer(await house.turn("the first question", 1)) is StopReason.PROVIDER_UNAVAILABLE
+    await house.answer(await house.turn("hello", 2))
+    before, now = house.provider.requests[-1].messages
+    assert [block.text for block in before.content if isinstance(block, TextBlock)] == [
+        "the first question",
+        UNANSWERED,
+    ]
+    assert UNANSWERED not in str(now)
 
 
 async def test_b175_the_prefix_is_byte_equal_from_turn_to_turn(make_house: MakeHouse) -> None:

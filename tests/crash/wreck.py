@@ -20,7 +20,8 @@ class Wreck:
     notes: int = 1
 
     def look_at(self, world: World[Platform]) -> None:
-        """After each death. What was confirmed is stored. One message can be unknown, and only if it was written down that it would be sent."""
+        """After each death. What was confirmed is stored; one message can be unknown, and only if it was written down
+        that it would be sent."""
         stored = set(world.rows("SELECT kind, platform_id FROM inbox"))
         assert stored >= world.platform.heard, "confirmed before it was stored"
         parts = world.rows("SELECT ref, end IS NOT NULL FROM parts WHERE idx >= 0")

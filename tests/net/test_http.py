@@ -206,3 +206,13 @@ async def test_a_closed_transport_says_so(server: Server) -> None:
 async def test_what_is_no_address_is_refused(transport: Transport) -> None:
     with pytest.raises(TransportError, match="not a web address"):
         await transport.fetch("GET", "http://[bad")
+
+
+async def test_a_rest_lets_the_bytes_gather_and_loses_none(server: Server, transport: Transport) -> None:
+    async with transport.request("GET", f"{server.url}/drip") as reply:
+        chunks = reply.aiter_bytes()
+        sizes = [len(await anext(chunks))]
+        for _ in range(3):
+            await reply.rest(0.15)
+            sizes.append(len(await anext(chunks)))
+    assert min(sizes[1:]) > 2 * sizes[0]

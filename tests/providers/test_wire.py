@@ -36,7 +36,7 @@ class FakeReply:
 
     def __init__(self, chunks: Sequence[bytes], broken: Exception | None = None) -> None:
         self._chunks, self._broken = chunks, broken
-        self.closed = False
+        self.closed, self.rests = False, list[float]()
 
     async def read(self, limit_bytes: int = FETCH_LIMIT_BYTES) -> bytes:
         return b"".join(self._chunks)[:limit_bytes]
@@ -46,6 +46,9 @@ class FakeReply:
             yield chunk
         if self._broken is not None:
             raise self._broken
+
+    async def rest(self, seconds: float) -> None:
+        self.rests.append(seconds)
 
     async def aclose(self) -> None:
         self.closed = True
@@ -165,3 +168,12 @@ def test_an_error_never_shows_its_secret() -> None:
     error = FAULTS.error(ProviderFailed, "for sk-secret and Bearer abcdef and sk-other-123456 at ?key=abc")
     assert error.detail == "for *** and *** and *** at ***"
     assert "secret" not in repr(FAULTS)
+
+
+async def test_the_beginning_comes_as_it_is_and_later_text_may_gather() -> None:
+    reply = FakeReply([said("a" * 20), said("b" * 20), said("c"), said("d")])
+    with pytest.raises(ProviderError):
+        async with answering(reply, NdjsonFrames(), parsers()[1], FAULTS, 0.2) as stream:
+            async for _ in stream:
+                pass
+    assert reply.rests == [0.2, 0.2, 0.2]

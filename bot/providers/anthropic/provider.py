@@ -81,7 +81,7 @@ class AnthropicProvider:
         faults = Faults(self._name, request.model.model, (self._config.api_key.get_secret_value(),))
         reply = await self._opened(request, faults)
         answer = MessageStream(faults, CallIds(request, self._clock), vendor=self._name)
-        async with answering(reply, SseFrames(), answer, faults) as events:
+        async with answering(reply, SseFrames(), answer, faults, request.gather) as events:
             yield events
 
     def warm(self, endpoint: str = "") -> None:

@@ -135,7 +135,7 @@ class LocalProvider:
             ) as reply:
                 if reply.status != 200:
                     raise await _refused(reply, faults)
-                async with wire.answering(reply, SseFrames(), answer, faults) as events:
+                async with wire.answering(reply, SseFrames(), answer, faults, request.gather) as events:
                     yield events
         except TransportError as error:
             raise translated(error, faults) from None

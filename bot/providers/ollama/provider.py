@@ -79,7 +79,7 @@ class OllamaProvider:
         faults = Faults(self._name, request.model.model, (self._config.api_key.get_secret_value(),))
         reply, estimate_tokens = await self._opened(request, faults)
         answer = OllamaStream(request, faults, CallIds(request, self._clock), vendor=self._name)
-        async with answering(reply, NdjsonFrames(), answer, faults) as events:
+        async with answering(reply, NdjsonFrames(), answer, faults, request.gather) as events:
             yield events
         self._note_cut(request, answer.prompt_tokens, estimate_tokens)
 
