@@ -88,6 +88,7 @@ class Publisher:
         self._ended_at = 0.0
         self._tool_began: dict[str, float] = {}
         self._note = ""
+        self._made: tuple[object, list[Wanted]] | None = None
         self._plain: set[int] = set()
         self._tight: set[int] = set()
         self._gone: Counter[int] = Counter()
@@ -227,6 +228,14 @@ class Publisher:
         return self._screen.last_behind(len(self._screen.sealed) + len(wanted)) if complete else None
 
     def _wanted(self) -> list[Wanted]:
+        """Made anew only when something that it depends on has changed; seconds and deadlines always do."""
+        view = self.view
+        basis = (self._version, self._screen.sealed[-1:], self._note, len(self._plain), len(self._tight))
+        if view.tools or view.cards or self._made is None or self._made[0] != basis:
+            self._made = basis, self._make(view)
+        return self._made[1]
+
+    def _make(self, view: View) -> list[Wanted]:
         now = self._clock.monotonic()
         look = Look(
             limits=self._limits,
@@ -239,7 +248,7 @@ class Publisher:
             note=self._note,
             copied=self._screen.copied and not self._limits.idempotent,
         )
-        return wanted_parts(self.view, self._screen.sealed, look)
+        return wanted_parts(view, self._screen.sealed, look)
 
     def _may_show(self, want: Wanted) -> bool:
         """Where nothing can be taken back, a preview only continues; a message that went twice waits for its end."""

@@ -45,6 +45,7 @@ class Screen:
         self._shown: dict[int, _Shown] = {}
         self._maybe_sent: set[int] = set()
         self._restored = False
+        self._looked_at: tuple[Wanted, str] | None = None
         self.repeated_sends = 0
         self.copied = False
         """An earlier process died while a part was on its way: it may be on screen, and nobody knows under which id."""
@@ -156,7 +157,9 @@ class Screen:
             self._sealed_text = self._sealed_text[:start]
 
     def _digest(self, want: Wanted) -> str:
-        return want.digest(structured=self._structured)
+        if self._looked_at is None or self._looked_at[0] is not want:
+            self._looked_at = want, want.digest(structured=self._structured)
+        return self._looked_at[1]
 
     async def _record(self, index: int, ref: Ref, digest: str) -> None:
         try:

@@ -161,7 +161,7 @@ class Screen:
         return [*failed, ("done", done)]
 
     def snapshot(self) -> list[Unsent]:
-        """The whole turn in one ``token`` frame with offset 0, then how it ended if it did."""
+        """The whole turn in one ``token`` frame with offset 0, then each question that is open, then how it ended."""
         whole: Fields = {
             "turn": self.turn,
             "offset": 0,
@@ -178,7 +178,8 @@ class Screen:
             "at": self.at,
             "fresh": self.fresh,
         }
-        return [("token", whole), *self._ending()]
+        asked = [("approval", self._card(card)) for card in self.cards if not card.decision and self.stop is None]
+        return [("token", whole), *asked, *self._ending()]
 
     def _tool(self, line: ToolLine) -> Fields:
         return {"turn": self.turn, **asdict(line)}

@@ -107,6 +107,8 @@ async def test_a_tool_with_an_effect_waits_for_a_press_and_runs_once(make_house:
     async with asyncio.TaskGroup() as group:
         task = group.create_task(house.answer(turn))
         card = await open_card(house)
+        while not house.parked:
+            await asyncio.sleep(0.001)
         assert house.view.phase is Phase.WAITING and house.parked == 1
         assert '"buy milk"' in house.view.cards[0].arguments
         assert await press(house, card, "once") == "Approved once."

@@ -4,6 +4,7 @@ import { icon, make } from "./dom.js";
 import { durationOf, say, soFar } from "./words.js";
 
 const clocks = new Set();
+const GRANTED = new Set(["once", "chat", "always"]);
 
 setInterval(() => {
   for (const tick of clocks) tick();
@@ -22,12 +23,12 @@ export class Activity {
     this.list = make("ul");
     this.element = make("details", { class: "activity", open: true, hidden: true }, this.summary, this.list);
     this.stop = null;
-    this.held = new Set();
+    this.asked = new Map();
   }
 
-  // Calls that wait for a person do not run.
-  hold(calls) {
-    this.held = calls;
+  // What people decided, by call: "" while it waits, and then it does not run; most words mean that it never did.
+  decided(asked) {
+    this.asked = asked;
     this.paint();
   }
 
@@ -46,7 +47,25 @@ export class Activity {
   }
 
   get running() {
-    return [...this.lines.values()].filter((line) => (line.seconds ?? null) === null && !this.held.has(line.call_id));
+    return [...this.lines.values()].filter((line) => this.stateOf(line) === "running");
+  }
+
+  stateOf(line) {
+    const decision = this.asked.get(line.call_id);
+    if (decision === "" && !this.over) return "held";
+    if (decision !== undefined && !GRANTED.has(decision)) return "unused";
+    if ((line.seconds ?? null) !== null) return line.error ? "failed" : "done";
+    return this.over ? "cut" : "running";
+  }
+
+  // One sentence for all lines: what is asked, what is at work, what was done, and never that something was which was not.
+  get sentence() {
+    const among = (...states) => [...this.lines.values()].filter((line) => states.includes(this.stateOf(line)));
+    const told = (word, lines) => (lines.length === 1 ? say(`${word}_one`, { name: lines[0].name }) : say(`${word}_many`, { count: lines.length }));
+    if (among("running").length) return say("using");
+    if (among("held").length) return told("asks_to", among("held"));
+    if (among("done", "cut").length) return told("used", among("done", "cut", "failed"));
+    return among("failed").length ? told("broke", among("failed")) : told("unused", among("unused"));
   }
 
   // The turn is over: nothing runs any more, and the lines fold into one.
@@ -61,23 +80,20 @@ export class Activity {
     for (const line of this.lines.values()) this.paintLine(line);
     const lines = [...this.lines.values()];
     const seconds = lines.reduce((sum, line) => sum + (line.seconds || 0), 0);
-    const names = new Set(lines.map((line) => line.name));
-    const busy = !this.over && this.running.length > 0;
-    const what = busy ? say("using") : names.size === 1 && lines.length === 1 ? say("used_one", { name: lines[0].name }) : say("used_many", { count: lines.length });
-    this.summary.replaceChildren(icon("tool"), make("span", { text: what }), make("span", { class: "faint", text: seconds && !busy ? durationOf(seconds) : "" }));
+    const busy = this.running.length > 0;
+    this.summary.replaceChildren(icon("tool"), make("span", { text: this.sentence }), make("span", { class: "faint", text: seconds && !busy ? durationOf(seconds) : "" }));
     if (busy && !this.stop) this.stop = everySecond(() => this.running.forEach((line) => this.paintLine(line)));
     if (!busy && this.stop) this.stop = void this.stop();
   }
 
   paintLine(line) {
-    const done = (line.seconds ?? null) !== null;
-    const state = done ? (line.error ? "failed" : "done") : this.over ? "cut" : this.held.has(line.call_id) ? "held" : "running";
+    const state = this.stateOf(line);
     const mark = state === "running" ? make("span", { class: "spinner" }) : icon({ done: "check", held: "hand" }[state] || "cross");
-    const time = done ? durationOf(line.seconds) : state === "running" ? soFar((Date.now() - line.began) / 1000) : "";
+    const time = ["done", "failed"].includes(state) ? durationOf(line.seconds) : state === "running" ? soFar((Date.now() - line.began) / 1000) : "";
     line.row.className = state;
     line.row.replaceChildren(
       mark,
-      make("span", { class: "unseen", text: say({ running: "tool_running", held: "waiting", done: "tool_done" }[state] || "tool_failed") }),
+      make("span", { class: "unseen", text: say({ running: "tool_running", held: "waiting", done: "tool_done", unused: "tool_unused" }[state] || "tool_failed") }),
       make("span", { class: "tool-name", text: line.name }),
       make("span", { class: "tool-what", dir: "auto", text: line.summary }),
       make("span", { class: "faint", text: time }),

@@ -5,6 +5,7 @@ import { icon, make } from "./dom.js";
 import { durationOf, has, say } from "./words.js";
 
 const ANSWERS = ["once", "chat", "always", "deny"];
+const TELLING = ["decision", "decided_by", "tool", "effect", "reason", "arguments", "expires_at"];
 
 export class Card {
   // decide(card id, decision) -> promise of the house's sentence
@@ -19,11 +20,21 @@ export class Card {
   }
 
   take(card) {
+    if (this.card && TELLING.every((field) => this.card[field] === card[field])) return;
+    const here = this.isHere;
+    const at = this.answers?.indexOf(document.activeElement) ?? -1;
     this.card = card;
     this.stop?.();
     this.element.classList.toggle("open", this.isOpen);
     this.element.setAttribute("aria-label", `${say("approve")} ${card.tool}`);
     this.element.replaceChildren(...(this.isOpen ? this.question() : this.outcome()));
+    if (here) (this.isOpen ? this.answers[at] : this.element.querySelector("summary"))?.focus({ preventScroll: true });
+  }
+
+  // Whether the keyboard is at this card: a button that was pressed is disabled, and may have lost the focus with that.
+  get isHere() {
+    const active = document.activeElement;
+    return this.element.contains(active) || (Boolean(this.pressed) && (!active || active === document.body));
   }
 
   question() {
@@ -54,6 +65,7 @@ export class Card {
   }
 
   async press(answer) {
+    this.pressed = this.answers[ANSWERS.indexOf(answer)];
     for (const button of this.answers) button.disabled = true;
     this.told.textContent = "";
     try {
@@ -61,7 +73,14 @@ export class Card {
     } catch (problem) {
       this.told.textContent = problem.message;
     }
-    if (this.isOpen) setTimeout(() => this.answers.forEach((button) => (button.disabled = false)), 1500);
+    if (this.isOpen) setTimeout(() => this.again(), 1500);
+  }
+
+  again() {
+    if (!this.isOpen) return;
+    for (const button of this.answers) button.disabled = false;
+    if (this.isHere) this.pressed.focus({ preventScroll: true });
+    this.pressed = null;
   }
 
   outcome() {

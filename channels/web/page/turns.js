@@ -59,8 +59,7 @@ export class Turn {
       this.over = false;
       this.activity.reset();
       frame.tools.forEach((line) => this.activity.set(line));
-      for (const card of [...this.cards.values()]) card.element.remove();
-      this.cards.clear();
+      for (const [id, card] of [...this.cards]) if (!frame.cards.some((one) => one.id === id)) this.cards.delete(id), card.element.remove();
       for (const card of frame.cards) this.approval(card);
       this.notice(frame);
       this.file(frame);
@@ -131,7 +130,7 @@ export class Turn {
 
   paint() {
     const open = [...this.cards.values()].filter((one) => one.isOpen);
-    this.activity.hold(new Set(open.map((one) => one.card.call_id)));
+    this.activity.decided(new Map([...this.cards.values()].map(({ card }) => [card.call_id, card.decision])));
     const busy = this.isLive && (this.phase !== "writing" || this.answer.isEmpty) && this.activity.running.length === 0;
     this.element.classList.toggle("live", this.isLive);
     this.element.classList.toggle("writing", this.isLive && this.phase === "writing");

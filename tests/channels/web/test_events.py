@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 
 import aiohttp
@@ -259,6 +259,31 @@ class ShiftedClock(SystemClock):
 
     def now(self) -> float:
         return super().now() + self.ahead
+
+
+async def test_a_question_that_is_open_comes_again_as_an_approval_after_a_reconnection() -> None:
+    house = House()
+    async with house.open(), aiohttp.ClientSession() as http:
+        turn = house.start("a", "Do it")
+        await turn.show(cards=(card(),), phase=Phase.WAITING)
+        async with http.get(f"{house.url}/v1/events?chat=a") as stream:
+            seen = [event async for event in _first(events(stream), "approval")]
+        assert [event.type for event in seen] == ["token", "approval"]
+        assert seen[1].data == {**seen[0].data["cards"][0], "type": "approval", "seq": seen[1].id}
+        await turn.show(cards=(replace(card(), decision="deny"),), phase=Phase.THINKING)
+        await turn.write("Then not.")
+        async with http.get(f"{house.url}/v1/events?chat=a") as stream:
+            await turn.end()
+            seen = [event async for event in _first(events(stream), "done")]
+        assert "approval" not in [event.type for event in seen]
+
+
+async def _first(stream: AsyncIterator[Event], last: str) -> AsyncIterator[Event]:
+    async for event in stream:
+        if event.type != ":":
+            yield event
+        if event.type == last:
+            return
 
 
 async def test_after_a_restart_a_stream_goes_on_with_one_snapshot() -> None:

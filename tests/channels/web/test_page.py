@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from dataclasses import replace
 
 import pytest
 from playwright.async_api import Browser, expect
@@ -92,6 +93,79 @@ async def test_an_approval_is_decided_with_a_button(browser: Browser, button: st
         await expect(page.locator(".answer")).to_contain_text(f"You said {verb}.")
         press = next(one for one in house.inbound if isinstance(one, ButtonPress))
         assert press.payload == f"b:card1:{verb}"
+
+
+async def noting(turn: Turn) -> None:
+    await turn.tool("c1", "note_write", "buy milk")
+    verb = await turn.ask(replace(card(), tool="note_write"))
+    await turn.tool_done("c1", 0.1, error=verb == "deny")
+    await turn.end()
+
+
+@pytest.mark.parametrize(("button", "told"), [("Once", "Used note_write0.1 s"), ("Deny", "note_write was not used")])
+async def test_a_tool_is_said_to_be_used_only_once_it_was(browser: Browser, button: str, told: str) -> None:
+    house = House(script=noting)
+    async with house.open(), visiting(browser, house) as page, visiting(browser, house, locale="zh-CN") as other:
+        await write(page, "Note it")
+        await expect(page.locator(".activity summary")).to_have_text("Asks to use note_write")
+        await expect(other.locator(".activity summary")).to_have_text("请求使用 note_write")
+        await page.locator(".card").get_by_role("button", name=button, exact=True).click()
+        await expect(page.locator(".turn.live")).to_have_count(0)
+        await expect(page.locator(".activity summary")).to_have_text(re.compile(f"^{re.escape(told)}"))
+        await page.reload()
+        await expect(page.locator(".activity summary")).to_have_text(re.compile(f"^{re.escape(told)}"))
+
+
+ACTIVE = (
+    "document.activeElement.closest('.card') ? document.activeElement.tagName : document.activeElement.id || 'BODY'"
+)
+
+
+@pytest.mark.parametrize("button", ["Once", "Deny"])
+async def test_the_keyboard_stays_at_the_question_after_it_was_answered(browser: Browser, button: str) -> None:
+    house = House(script=asking)
+    async with house.open(), visiting(browser, house) as page:
+        await write(page, "Do it")
+        await page.locator(".card").get_by_role("button", name=button, exact=True).focus()
+        await page.keyboard.press("Enter")
+        await expect(page.locator(".answer")).to_contain_text("You said")
+        assert await page.evaluate(ACTIVE) == "SUMMARY"
+
+
+async def test_a_decision_made_elsewhere_leaves_the_keyboard_where_it_is(browser: Browser) -> None:
+    house = House(script=asking)
+    async with house.open(), visiting(browser, house) as page, visiting(browser, house) as other:
+        await write(page, "Do it")
+        await page.get_by_role("textbox", name="Message").focus()
+        await other.locator(".card").get_by_role("button", name="Deny", exact=True).click()
+        await expect(page.locator(".card")).to_contain_text("Denied")
+        assert await page.evaluate(ACTIVE) == "message"
+
+
+async def test_a_press_that_fails_gives_the_keyboard_back_to_its_button(browser: Browser) -> None:
+    house = House(script=asking)
+    async with house.open(), visiting(browser, house) as page:
+        await write(page, "Do it")
+        deny = page.locator(".card").get_by_role("button", name="Deny", exact=True)
+        await deny.focus()
+        house.full = True
+        await page.keyboard.press("Enter")
+        await expect(page.locator(".card .told")).not_to_be_empty()
+        await expect(deny).to_be_focused()
+
+
+async def test_an_open_question_survives_a_reconnection_once_and_with_its_focus(browser: Browser) -> None:
+    house = House(script=asking)
+    async with house.open(), visiting(browser, house) as page:
+        await write(page, "Do it")
+        deny = page.locator(".card").get_by_role("button", name="Deny", exact=True)
+        await deny.focus()
+        log = house.channel._hub.log(house.inbound[0].address.chat)
+        log._append(log.screens["turn1"].snapshot())  # what a page gets that was away for longer than the log remembers
+        await house.turns["turn1"].write(" Still here.")
+        await expect(page.locator(".answer")).to_contain_text("Still here.")
+        await expect(page.locator(".card")).to_have_count(1)
+        await expect(deny).to_be_focused()
 
 
 async def test_stop_is_there_while_something_runs(browser: Browser) -> None:
