@@ -6,12 +6,15 @@ import argparse
 import asyncio
 import faulthandler
 import os
+import resource
 import signal
 import sys
+from typing import Final
 
 from bot.cli.session import Session, config_option
 from bot.cli.signals import until_signal
 
+OPEN_FILES: Final = 16_384
 DETAILS = """\
 Log lines go to standard error; standard input is never read. One daemon owns a data folder; a second one is refused.
 SIGTERM and SIGINT stop it within 10 seconds; what was being answered goes on at the next start.
@@ -30,9 +33,22 @@ def run(args: argparse.Namespace, session: Session) -> int:
     if manager.watchdog_seconds and sys.stderr is not None:
         faulthandler.enable()  # its SIGABRT then leaves in the journal where every thread stood
     config = session.config()
-    from bot.app.daemon import run_daemon
-    from bot.cli.progress import show_download
+    from bot.app.daemon import nobody_watches, run_daemon
 
-    work = run_daemon(config, watch=show_download, manager=manager)
+    watch = nobody_watches
+    if sys.stderr is not None and sys.stderr.isatty():
+        from bot.cli.progress import show_download
+
+        watch = show_download
+    _raise_open_files()
+    work = run_daemon(config, watch=watch, manager=manager)
     asyncio.run(until_signal(work, (signal.SIGTERM, signal.SIGINT)))
     return 0
+
+
+def _raise_open_files() -> None:
+    """Many systems give 1,024 unless asked: hundreds of pages, chats and streams at once need more."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = OPEN_FILES if hard == resource.RLIM_INFINITY else min(OPEN_FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
