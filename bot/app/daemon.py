@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
 from random import Random
 from typing import Any, Final
@@ -58,6 +58,7 @@ log = logging.getLogger(__name__)
 
 DRAIN_SECONDS: Final = 4.0
 """How long running turns may take to finish when the daemon is asked to stop; out within 10 s in all."""
+WARM_SECONDS: Final = 5.0
 ACCOUNT: Final = "main"
 
 
@@ -114,6 +115,7 @@ class Daemon:
         self._lanes: Lanes | None = None
         self._inbox: Inbox | None = None
         self._began: dict[str, float] = {}
+        self._warm = asyncio.Event()
         self._about = About(
             name=config.name,
             clock=clock,
@@ -138,6 +140,7 @@ class Daemon:
         manager = manager or ServiceManager()
         async with AsyncExitStack() as servers, asyncio.TaskGroup() as edges:
             await self._chain.look()
+            edges.create_task(self._prepare_model())
             async with asyncio.TaskGroup() as turns:
                 inbox = self._inbox = self._build_inbox(turns)
                 receive = self._counted(inbox.receive)
@@ -146,12 +149,12 @@ class Daemon:
                 resumed = await inbox.resume(self._channels)
                 if resumed:
                     log.info("%d unfinished turns go on", resumed)
-                for supervisor in self._supervisors.values():
-                    edges.create_task(supervisor.run(receive))
+                for name, supervisor in self._supervisors.items():
+                    reaches_out = hasattr(self._channels[name], "progress")
+                    edges.create_task(self._run_channel(supervisor, receive, reaches_out))
                 for work in (
                     self._chain.watch(),
                     self._metrics.watch_loop(),
-                    self._prepare_model(),
                     watch(self._about),
                     self._keep_informed(manager),
                 ):
@@ -357,9 +360,19 @@ class Daemon:
         """What the first answer would otherwise wait for: the vendor's library, or the embedded model."""
         chain = self._chain.models()
         if self._chain.needs_local:
+            self._warm.set()
             await self._local.run()
         elif chain:
             await asyncio.to_thread(self._models.warm, chain[0])
+        self._warm.set()
+
+    async def _run_channel(self, supervisor: Supervisor, receive: Receive, reaches_out: bool) -> None:
+        """A platform keeps its messages for a moment: until the answer to the first is as quick as any other."""
+        if reaches_out:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(WARM_SECONDS):
+                    await self._warm.wait()
+        await supervisor.run(receive)
 
     async def _drained(self) -> None:
         """Give running turns a moment to finish; what is left then is interrupted and goes on at the next start."""

@@ -81,6 +81,7 @@ class TelegramChannel:
         self._errands = Errands(kit.governor, kit.clock)
         self._silences = Silences(kit.notes, kit.clock)
         self._renderer = Renderer()
+        self._renderer.render("*warm*")  # the first rendering builds the parser; that must not delay the first answer
         self._me: Me | None = None
         self._poller: Poller | None = None
         self._asked: OrderedDict[str, str] = OrderedDict()

@@ -25,7 +25,7 @@ class Row:
 
     def __str__(self) -> str:
         floor = "" if self.floor is None else f"{self.floor:.{self.digits}f}"
-        ratio = f"{self.ours / self.floor:.2f}" if self.floor else ""
+        ratio = f"{self.ours / self.floor:.2f}" if self.floor and not self.absolute else ""
         most = f"{self.most:g}" if self.absolute else f"{self.most:g}x"
         missed = "" if self.kept else " **missed**"
         return f"| {self.what} | {floor} | {self.ours:.{self.digits}f} | {ratio} | {most}{missed} |"

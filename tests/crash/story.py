@@ -44,15 +44,17 @@ GATES: Final = ("asked", "arguments", "first", "half", "end")
 INTERRUPTED: Final = say("end_interrupted")
 
 
-def _spoken(pieces: Sequence[str]) -> list[Step]:
-    return [step for piece in pieces for step in (text(piece), sleep(PIECE_SECONDS))]
+def _spoken(pieces: Sequence[str], seconds: float = PIECE_SECONDS) -> list[Step]:
+    return [step for piece in pieces for step in (text(piece), sleep(seconds))]
 
 
-def script(*gates: str, pieces: Sequence[str] = PIECES, noted: str = NOTE) -> list[Answer]:
+def script(
+    *gates: str, pieces: Sequence[str] = PIECES, noted: str = NOTE, seconds: float = PIECE_SECONDS
+) -> list[Answer]:
     """Answers by what the model has been told, so that a turn that is resumed anywhere meets the right one.
 
-    ``gates`` of ``GATES`` stop the model there until they are released; ``pieces`` are its last answer, ``noted`` what it
-    wants to keep.
+    ``gates`` of ``GATES`` stop the model there until they are released; ``pieces`` are its last answer, with
+    ``seconds`` between them, ``noted`` what it wants to keep.
     """
 
     def stop_at(name: str) -> list[Step]:
@@ -77,9 +79,9 @@ def script(*gates: str, pieces: Sequence[str] = PIECES, noted: str = NOTE) -> li
         answer(
             text(pieces[0]),
             *stop_at("first"),
-            *_spoken(pieces[1:half]),
+            *_spoken(pieces[1:half], seconds),
             *stop_at("half"),
-            *_spoken(pieces[half:]),
+            *_spoken(pieces[half:], seconds),
             *stop_at("end"),
             when=When(turn=1, step=3),
         ),

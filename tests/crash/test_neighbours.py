@@ -12,7 +12,7 @@ from tests.crash.person import go_on, press, suffer
 from tests.crash.points import at
 from tests.crash.story import CARDS, FIRST, PROMPT, WHOLE, script
 from tests.crash.vendor import Vendor
-from tests.crash.verdict import holds
+from tests.crash.verdict import holds, told_by
 from tests.crash.world import open_world
 from tests.crash.wreck import Wreck
 from tests.sim.llm import When, answer, call, gate, text
@@ -66,8 +66,7 @@ async def test_a_message_that_joined_the_turn_is_heard_once(death: Death, vendor
         world.start()
         await world.finished()
         apart = [f"{FIRST}\n\nThat is 391.", "That is 40."]
-        told = [message.text for message in world.platform.standing if message.id not in wreck.unknown]
-        assert told in (apart, [f"{FIRST}\n\nThat is 40."])
+        assert told_by(world, wreck) in (apart, [f"{FIRST}\n\nThat is 40."])
         assert world.rows("SELECT json_extract(body, '$.text') FROM transcript WHERE kind = 'user'") == [
             (PROMPT,),
             (NEXT,),

@@ -19,11 +19,13 @@ from tests.crash.verdict import holds, one_answer, outlived
 from tests.crash.world import World, open_world, told
 from tests.crash.wreck import Wreck
 
+SLOWLY = 0.5
+"""Seconds between two pieces, so that there is time for edits."""
 DEATHS = (
     "wire:getUpdates:1:after",
     "wire:sendMessage-text:1:after",
     "wire:editMessageText-card:1:before",
-    "wire:editMessageText-text:1:before",
+    "wire:editMessageText-text:2:after",
     "wire:editMessageText-final:1:before",
     "wire:editMessageText-final:1:after",
     "commit:InboxRows.finish_turn:1:before",
@@ -34,7 +36,7 @@ pytestmark = [pytest.mark.prove, pytest.mark.timeout(90)]
 
 @pytest.mark.parametrize("death", [pytest.param(at(one), id=one) for one in DEATHS])
 async def test_no_rate_is_broken_over_a_death(death: Death, vendor: Vendor, tmp_path: Path) -> None:
-    async with open_world(tmp_path, vendor, script(), pace=0) as world:
+    async with open_world(tmp_path, vendor, script(seconds=SLOWLY), pace=0) as world:
         await holds(world, await suffer(world, death))
 
 

@@ -58,7 +58,7 @@ def one_answer(world: World[Platform], wreck: Wreck, card: str) -> None:
     texts = {message.id: message.text for message in platform.standing}
     assert not any(platform.rendered(LAST) in texts[id_] for id_ in wreck.unknown)
     known = [message for message in platform.standing if message.id not in wreck.unknown]
-    told = [message.text.replace(COPIED, "").rstrip() for message in known]
+    told = told_by(world, wreck)
     assert "".join("".join(text.split()) for text in told) == "".join(platform.rendered(f"{WHOLE}{card}").split())
     assert len(known) > 1 or told == [platform.rendered(f"{WHOLE}\n\n{card}")]
     assert tuple(words for message in known for words in message.bold) == BOLD
@@ -66,6 +66,12 @@ def one_answer(world: World[Platform], wreck: Wreck, card: str) -> None:
     assert not any(message.buttons for message in known)
     assert all(texts[id_] == text for id_, text in wreck.sealed.items()), "a sealed message changed"
     ended_once([look for look in platform.looks if look.message == known[-1].id])
+
+
+def told_by(world: World[Platform], wreck: Wreck) -> list[str]:
+    """The texts of the messages that the bot knows of, without the note about one that it does not know of."""
+    known = [message for message in world.platform.standing if message.id not in wreck.unknown]
+    return [message.text.replace(COPIED, "").rstrip() for message in known]
 
 
 def ended_once(looks: Sequence[Look]) -> None:
