@@ -10,6 +10,8 @@ from typing import Any
 
 from bot.core.model import ModelRef
 from bot.core.ports import Channel, Clock
+from bot.core.texts import say
+from bot.store.repair import Loss
 from bot.web.health import channel_words
 
 
@@ -24,8 +26,8 @@ def version() -> str:
 @dataclass(slots=True)
 class About:
     """Implements ``bot.core.ports.Control``. The callables are asked at every reading; ``trouble`` is a sentence while
-    something keeps the daemon from working (a full disk), "" otherwise; ``faults`` are sentences by provider; ``stale``
-    names the channels that give no sign of life."""
+    something keeps the daemon from working (a full disk), "" otherwise; ``faults`` says which providers cannot answer;
+    ``loss`` what a damaged store cost; ``stale`` names the channels that give no sign of life."""
 
     name: str
     clock: Clock
@@ -36,7 +38,8 @@ class About:
     stale: Callable[[], Collection[str]] = tuple[str, ...]
     urls: list[str] = field(default_factory=list)
     trouble: str = ""
-    faults: dict[str, str] = field(default_factory=dict)
+    faults: Callable[[], Collection[str]] = tuple[str, ...]
+    loss: str = ""
     began: float = 0.0
 
     def __post_init__(self) -> None:
@@ -65,7 +68,7 @@ class About:
             "models": [str(ref) for ref in chain],
             "live_turns": turns,
             "live_lanes": lanes,
-            "trouble": " ".join(filter(None, (self.trouble, *self.faults.values(), *map(_hangs, self.stale())))),
+            "trouble": " ".join(filter(None, (self.trouble, self.loss, *self.faults(), *map(_hangs, self.stale())))),
         }
 
     def words(self) -> dict[str, str]:
@@ -78,3 +81,12 @@ class About:
 
 def _hangs(channel: str) -> str:
     return f"The channel {channel} gives no sign of life and is being started again."
+
+
+def loss_sentence(loss: Loss | None, language: str) -> str:
+    """What a damaged store cost, for its owner; "" for a sound one. It is told until the next start."""
+    if loss is None:
+        return ""
+    told = say("store_damaged", language, saved=loss.saved, aside=loss.aside)
+    cut = say("store_damaged_cut", language, tables=", ".join(loss.tables_cut)) if loss.tables_cut else ""
+    return f"{told} {cut}".strip()

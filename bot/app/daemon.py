@@ -10,9 +10,10 @@ from dataclasses import replace
 from random import Random
 from typing import Any, Final
 
-from bot.app.about import About, version
+from bot.app.about import About, loss_sentence, version
 from bot.app.chain import Chain
 from bot.app.control import ControlServer, control_app
+from bot.app.faults import ModelFaults
 from bot.app.local import LocalModel
 from bot.app.lock import FolderLock
 from bot.app.metered import MeteredChannel, MeteredProvider
@@ -27,6 +28,7 @@ from bot.brain.prompt import Persona
 from bot.brain.turn import Turn
 from bot.config.discover import builder
 from bot.config.loaded import Config
+from bot.config.reach import answers
 from bot.core.address import Address
 from bot.core.errors import StoreError
 from bot.core.inbound import ButtonPress, Inbound, Receipt, UserMessage
@@ -116,6 +118,8 @@ class Daemon:
         self._inbox: Inbox | None = None
         self._began: dict[str, float] = {}
         self._warm = asyncio.Event()
+        language = "en" if config.language == "auto" else config.language
+        self._faults = ModelFaults(clock, language, self._zone, self._works)
         self._about = About(
             name=config.name,
             clock=clock,
@@ -124,6 +128,8 @@ class Daemon:
             local=self._local.state,
             live=lambda: (self._lanes.live_turns, self._lanes.live_lanes) if self._lanes else (0, 0),
             stale=self._stale,
+            faults=lambda: self._faults.sentences,
+            loss=loss_sentence(store.loss, language),
         )
         self._build_channels()
         self._gate = gate_of(config)
@@ -154,6 +160,7 @@ class Daemon:
                     edges.create_task(self._run_channel(supervisor, receive, reaches_out))
                 for work in (
                     self._chain.watch(),
+                    self._faults.watch(),
                     self._metrics.watch_loop(),
                     watch(self._about),
                     self._keep_informed(manager),
@@ -238,7 +245,7 @@ class Daemon:
     def _brain(self) -> Brain:
         config, limits = self._config, self._config.brain.limits
         return Brain(
-            provider=MeteredProvider(self._models, self._metrics, self._about.faults),
+            provider=MeteredProvider(self._models, self._metrics, self._faults),
             chain=self._chain_of,
             persona=self._persona,
             bench=Bench(find_tools(), config.tools.files.root, self._zone),
@@ -348,6 +355,10 @@ class Daemon:
         server = await servers.enter_async_context(WebServer(web.host, web.port, mounts, health, self._metrics))
         self._about.urls.append(server.url)
         log.info("%s is at %s", self._config.name, server.url)
+
+    async def _works(self, provider: str) -> bool:
+        entry = self._config.providers.get(provider)
+        return entry is not None and await answers(entry, self._transport)
 
     def _stale(self) -> list[str]:
         return [name for name, supervisor in self._supervisors.items() if supervisor.stale]

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
+from bot.app.faults import ModelFaults
 from bot.core.address import Address
-from bot.core.errors import ChannelError, KeyRefused, NoCredit, ProviderError
+from bot.core.errors import ChannelError, ProviderError
 from bot.core.inbound import ButtonPress, FileRef, Inbound
 from bot.core.model import ModelEvent, ModelRequest, ModelUsage, Usage
 from bot.core.ports import Channel, Provider, Receive
@@ -17,8 +18,7 @@ from bot.web.metrics import Metrics
 class MeteredProvider:
     """Implements ``bot.core.ports.Provider``."""
 
-    def __init__(self, inner: Provider, metrics: Metrics, faults: dict[str, str]) -> None:
-        """``faults`` gets, by provider, what only its owner can mend, until a call works again."""
+    def __init__(self, inner: Provider, metrics: Metrics, faults: ModelFaults) -> None:
         self._inner, self._metrics, self._faults = inner, metrics, faults
 
     @asynccontextmanager
@@ -34,12 +34,11 @@ class MeteredProvider:
 
         try:
             async with self._inner.stream(request) as events:
-                self._faults.pop(request.model.provider, None)
+                self._faults.answered(request.model.provider)
                 yield counted(events)
         except ProviderError as error:
             self._metrics.provider_error(request.model.provider, error)
-            if isinstance(error, KeyRefused | NoCredit):
-                self._faults[request.model.provider] = str(error)
+            self._faults.met(request.model, error)
             raise
         finally:
             self._metrics.tokens(request.model.provider, usage)

@@ -14,10 +14,11 @@ from bot.brain.calls import Bench, CallRunner
 from bot.brain.policy import Policy
 from bot.brain.progress import Progress, joined, progress_of, text_of
 from bot.brain.prompt import Persona, moment_block, request_for
-from bot.brain.step import ModelSteps, StepFailed, fault_of
+from bot.brain.step import ModelSteps, StepFailed
 from bot.brain.turn import Emit, Floor, Turn
-from bot.core.errors import ContextTooLong, ModelNotHere
+from bot.core.errors import ContextTooLong, ModelMissing, ModelNotHere
 from bot.core.events import Resumed, TurnEnded
+from bot.core.faults import fault_sentence, until_words
 from bot.core.model import CallBlock, ModelRef, ModelRequest, ModelStopReason, TextBlock, ThinkingBlock
 from bot.core.ports import Clock, Provider
 from bot.core.stop import StopReason
@@ -237,17 +238,15 @@ class Brain:
         log.error(
             "turn %s: no model answered, reference %s: %s from %s", turn.id, reference, type(cause).__name__, model
         )
-        told = {"provider": model.provider, "model": model.model, "reference": reference}
         match cause:
             case ContextTooLong():
                 return Ending(StopReason.CONTEXT_OVERFLOW, reference=reference)
             case ModelNotHere():
                 return Ending(StopReason.NO_MODEL, reference=reference)
-        fault = fault_of(cause)
-        if fault == "unreachable":
-            return Ending(StopReason.PROVIDER_UNAVAILABLE, reference=reference)
-        reason = StopReason.NO_MODEL if fault == "model_missing" else StopReason.PROVIDER_UNAVAILABLE
-        return Ending(reason, say(fault, turn.language, **told), reference)
+        until = until_words(cause.retry_after, self._clock.now(), self._bench.zone)
+        told = fault_sentence(type(cause), turn.language, provider=model.provider, model=model.model, until=until)
+        reason = StopReason.NO_MODEL if isinstance(cause, ModelMissing) else StopReason.PROVIDER_UNAVAILABLE
+        return Ending(reason, say("with_reference", turn.language, told=told, reference=reference), reference)
 
     def _specs(self, turn: Turn) -> tuple[ToolSpec, ...]:
         """Our tools and, for an API client, its own beside those of ours that need no press: nobody could be asked."""

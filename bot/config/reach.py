@@ -36,13 +36,11 @@ async def reach(config: Config, transport: Transport) -> list[Finding]:
 
 
 async def _asked(area: str, entry: Entry, transport: Transport, needed: str) -> Finding | None:
-    address = str(getattr(entry.config, "api_base", "") or getattr(entry.config, "base_url", ""))
-    probe: Callable[[object], Awaitable[str]] | None = getattr(importlib.import_module(entry.module), "probe", None)
-    if probe is None and not address:
+    address = _address(entry)
+    if _probe(entry) is None and not address:
         return None
     try:
-        async with asyncio.timeout(PROBE_SECONDS):
-            said = await probe(entry.config) if probe else await _answers(address, transport)
+        said = await _said(entry, transport)
     except TimeoutError:
         return Finding("fail", area, f"{entry.name} did not answer within {PROBE_SECONDS:g} s", "check the network")
     except (TransportError, ChannelUnreachable) as error:
@@ -54,6 +52,30 @@ async def _asked(area: str, entry: Entry, transport: Transport, needed: str) -> 
     except BowerbirdError as error:
         return Finding("fail", area, f"{entry.name}: {error}", "check its token or key")
     return Finding("ok", area, f"{entry.name}: {said}")
+
+
+async def answers(entry: Entry, transport: Transport) -> bool:
+    """Whether the service of this entry can be asked now and takes its secret, as far as a free question tells."""
+    try:
+        await _said(entry, transport)
+    except (TimeoutError, BowerbirdError):
+        return False
+    return True
+
+
+def _address(entry: Entry) -> str:
+    return str(getattr(entry.config, "api_base", "") or getattr(entry.config, "base_url", ""))
+
+
+def _probe(entry: Entry) -> Callable[[object], Awaitable[str]] | None:
+    probe: Callable[[object], Awaitable[str]] | None = getattr(importlib.import_module(entry.module), "probe", None)
+    return probe
+
+
+async def _said(entry: Entry, transport: Transport) -> str:
+    probe = _probe(entry)
+    async with asyncio.timeout(PROBE_SECONDS):
+        return await probe(entry.config) if probe else await _answers(_address(entry), transport)
 
 
 async def _answers(address: str, transport: Transport) -> str:

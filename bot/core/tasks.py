@@ -34,6 +34,15 @@ async def seen_through(work: Coroutine[None, None, None], seconds: float) -> Non
         raise
 
 
+async def first_of(*waits: Coroutine[None, None, object]) -> None:
+    """Until one of ``waits`` is over; the others are cancelled."""
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(wait) for wait in waits]
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in tasks:
+            task.cancel()
+
+
 def first_failure(failures: BaseExceptionGroup[BaseException]) -> BaseException:
     """The first leaf of a group."""
     failure: BaseException = failures

@@ -64,10 +64,6 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
         "zh": "请在 .env 中设置 ANTHROPIC_API_KEY 或 OPENAI_API_KEY 后重启，或在本机启动 Ollama，"
         "或让我下载小型本地模型（见 `bowerbird doctor`）。在此期间 /help 等命令仍可使用。",
     },
-    "model_missing": {
-        "en": "{provider} has no model “{model}”: the owner should check brain.llm in config.yaml. (Reference {reference})",
-        "zh": "{provider} 没有模型“{model}”：请机器人所有者检查 config.yaml 中的 brain.llm。（编号 {reference}）",
-    },
     "instead_key_refused": {
         "en": "{wanted} does not accept its key (the owner should check it in .env or config.yaml), so {model} answered.",
         "zh": "{wanted} 不接受当前密钥（请机器人所有者检查 .env 或 config.yaml），因此由 {model} 回答。",
@@ -88,18 +84,73 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
         "en": "{wanted} could not be reached, so {model} answered.",
         "zh": "无法连接 {wanted}，因此由 {model} 回答。",
     },
-    "request_refused": {
-        "en": "{provider} refused this request; the reason is in the log. Start a new conversation with /new, or ask the owner."
-        " (Reference {reference})",
-        "zh": "{provider} 拒绝了这次请求，原因见日志。请用 /new 开始新的对话，或联系机器人所有者。（编号 {reference}）",
+    # what keeps a model from answering, and who can mend it (bot.core.faults)
+    "with_reference": {"en": "{told} (Reference {reference})", "zh": "{told}（编号 {reference}）"},
+    "fault_key_refused": {
+        "en": "{provider} does not accept its key: the owner should check it in .env or config.yaml.",
+        "zh": "{provider} 不接受当前密钥：请机器人所有者检查 .env 或 config.yaml。",
     },
-    "key_refused": {
-        "en": "{provider} does not accept its key: the owner should check it in .env or config.yaml. (Reference {reference})",
-        "zh": "{provider} 不接受当前密钥：请机器人所有者检查 .env 或 config.yaml。（编号 {reference}）",
+    "fault_no_credit": {
+        "en": "The account at {provider} has no credit left: the owner should top it up, or choose another model.",
+        "zh": "{provider} 账户余额不足：请机器人所有者充值或改用其他模型。",
     },
-    "no_credit": {
-        "en": "The account at {provider} has no credit left: the owner should top it up. (Reference {reference})",
-        "zh": "{provider} 账户余额不足：请机器人所有者充值。（编号 {reference}）",
+    "fault_model_missing": {
+        "en": "{provider} has no model “{model}”: the owner should check brain.llm in config.yaml, and base_url of this provider.",
+        "zh": "{provider} 没有模型“{model}”：请机器人所有者检查 config.yaml 中的 brain.llm 以及该提供方的 base_url。",
+    },
+    "fault_request_refused": {
+        "en": "{provider} refused this request; the reason is in the log. Start a new conversation with /new, or ask the owner.",
+        "zh": "{provider} 拒绝了这次请求，原因见日志。请用 /new 开始新的对话，或联系机器人所有者。",
+    },
+    "fault_context_too_long": {
+        "en": "This conversation is too long for {model} at {provider}. Start a new one with /new.",
+        "zh": "这段对话对 {provider} 的 {model} 来说太长了。请用 /new 开始新的对话。",
+    },
+    "fault_busy": {
+        "en": "{provider} has too much to do right now. Please try again in a few minutes.",
+        "zh": "{provider} 目前过于繁忙，请几分钟后再试。",
+    },
+    "fault_limited": {
+        "en": "{provider} takes no more requests of this account until {until}: its limit is reached. Please try again then.",
+        "zh": "{provider} 在 {until} 之前不再接受此账户的请求：已达到其限额。请届时再试。",
+    },
+    "fault_failed": {
+        "en": "{provider} has a fault on its side. Please try again in a few minutes.",
+        "zh": "{provider} 一方出现故障，请几分钟后再试。",
+    },
+    "fault_unreachable": {
+        "en": "{provider} cannot be reached: the owner should check the network, and base_url of this provider in config.yaml."
+        " Otherwise try again in a few minutes.",
+        "zh": "无法连接 {provider}：请机器人所有者检查网络以及 config.yaml 中该提供方的 base_url，或几分钟后再试。",
+    },
+    "fault_stalled": {
+        "en": "{provider} fell silent before its answer was complete. Please try again in a few minutes.",
+        "zh": "{provider} 在回答完成前没有了响应，请几分钟后再试。",
+    },
+    "fault_cut": {
+        "en": "{provider} broke off before its answer was complete. Please try again.",
+        "zh": "{provider} 在回答完成前中断了连接，请重试。",
+    },
+    "fault_garbled": {
+        "en": "{provider} sends something that is not a model's answer: the owner should check base_url of this provider in config.yaml.",
+        "zh": "{provider} 返回的内容不是模型的回答：请机器人所有者检查 config.yaml 中该提供方的 base_url。",
+    },
+    "fault_local": {
+        "en": "The model on this machine does not work right now; `bowerbird doctor` says more. Please try again in a few minutes.",
+        "zh": "本机上的模型目前无法工作，详情见 `bowerbird doctor`。请几分钟后再试。",
+    },
+    "fault_local_busy": {
+        "en": "The model on this machine is still being made ready. Please try again in a moment.",
+        "zh": "本机上的模型仍在准备中，请稍后再试。",
+    },
+    "store_damaged": {
+        "en": "The store was damaged and has been replaced: {saved} rows were saved, the old file is kept in {aside}."
+        " If something is missing, that file is where it may still be found.",
+        "zh": "存储文件曾损坏，现已替换：已保存 {saved} 行，旧文件保留在 {aside}。如有缺失，可在该文件中查找。",
+    },
+    "store_damaged_cut": {
+        "en": "Some rows could not be read any more ({tables}).",
+        "zh": "部分数据已无法读取（{tables}）。",
     },
     # presses
     "press_unknown": {"en": "This button no longer does anything.", "zh": "这个按钮已失效。"},

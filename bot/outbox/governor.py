@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import heapq
 import itertools
 import logging
@@ -14,6 +15,7 @@ from math import inf
 from bot.core.address import Address
 from bot.core.errors import RateLimited
 from bot.core.ports import CallKind, Clock
+from bot.core.tasks import first_of
 
 log = logging.getLogger(__name__)
 
@@ -26,6 +28,8 @@ _EVEN = 0.85
 _AT_ONCE = 0.15
 """What an account bears in a second is spent evenly: a few calls at once, the others one by one. A second's worth at once
 and another a second later would arrive as two where the way is uneven."""
+_IN_LINE_SECONDS = 5.0
+"""Who is not first in line is roused by those before; this long it would sleep if all of them were lost."""
 _CROWD = 3
 _CROWD_SECONDS = 2.0
 """Refusals in so many chats within so short a time are about the account, whatever they say."""
@@ -99,6 +103,7 @@ class _Ticket:
     queued: bool = False
     granted: bool = False
     left: bool = False
+    roused: asyncio.Event = field(default_factory=asyncio.Event)
 
     def __lt__(self, other: _Ticket) -> bool:
         return (self.kind, self.number) < (other.kind, other.number)
@@ -146,6 +151,12 @@ class _Account:
     def free_at(self) -> float:
         return max(self.silent_until, self.second.free_at())
 
+    def rouse_first(self) -> None:
+        while self.ready and self.ready[0][0].left:
+            heapq.heappop(self.ready)
+        if self.ready:
+            self.ready[0][0].roused.set()
+
     def is_crowded(self, chat: _Chat, now: float) -> bool:
         """Whether this refusal, in ``chat``, is one of many."""
         self.refusals.append((now, chat))
@@ -157,8 +168,8 @@ class _Account:
 class BucketGovernor:
     """Implements ``bot.core.ports.Governor``. ``rates`` are by channel name; a channel without any has no limits.
 
-    Every waiter sleeps until its chat and its account could let it through, and whoever wakes first lets in the best
-    placed of those who are ready: there is no task of its own to run or to lose.
+    Every waiter sleeps until its chat is free and then stands in its account's line. Whoever is first there sleeps until
+    the account is free, and rouses the next when it leaves: there is no task of its own to run or to lose.
     """
 
     def __init__(self, clock: Clock, rates: Mapping[str, Rates] | None = None) -> None:
@@ -194,10 +205,12 @@ class BucketGovernor:
         chat.tickets.append(ticket)
         try:
             while (wait := self._wait(ticket, chat, account)) is not None:
-                await self._clock.sleep(wait)
+                ticket.roused.clear()
+                await first_of(self._clock.sleep(wait), ticket.roused.wait())
         finally:
             ticket.left = True
             chat.tickets.remove(ticket)
+            account.rouse_first()
 
     def _wait(self, ticket: _Ticket, chat: _Chat, account: _Account) -> float | None:
         """Seconds after which it is worth asking again, or None once the ticket is granted."""
@@ -209,12 +222,15 @@ class BucketGovernor:
         self._grant(account, now)
         if ticket.granted:
             return None
+        if ticket.queued and account.ready[0][0] is not ticket:
+            return _IN_LINE_SECONDS
         return max(chat.free_at(ticket.kind), account.free_at) - now
 
     def _grant(self, account: _Account, now: float) -> None:
         while account.ready and account.free_at <= now + _TOLERANCE:
             ticket, chat = heapq.heappop(account.ready)
             ticket.queued = False
+            ticket.roused.set()
             if ticket.left or ticket.granted or chat.free_at(ticket.kind) > now + _TOLERANCE:
                 continue
             ticket.granted = True

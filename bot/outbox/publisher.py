@@ -6,7 +6,7 @@ import asyncio
 import logging
 import random
 from collections import Counter
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -23,6 +23,7 @@ from bot.core.errors import (
 )
 from bot.core.events import TextDelta, ToolStarted, TurnEnded, TurnEvent
 from bot.core.ports import CallKind, Channel, Clock, Governor
+from bot.core.tasks import first_of
 from bot.core.view import Limits, View
 from bot.outbox.fold import fold, open_cards
 from bot.outbox.ledger import Ledger
@@ -202,13 +203,13 @@ class Publisher:
         if seconds is None:
             await self._news.wait()
         else:
-            await _first(self._news.wait(), self._clock.sleep(seconds))
+            await first_of(self._news.wait(), self._clock.sleep(seconds))
         return not self._news.is_set()
 
     async def _room(self) -> None:
         """The end of the turn makes a final of a preview that waits."""
         if not self._ended.is_set():
-            await _first(self._governor.room(self._to, CallKind.PREVIEW), self._ended.wait())
+            await first_of(self._governor.room(self._to, CallKind.PREVIEW), self._ended.wait())
         if self._ended.is_set():
             await self._governor.room(self._to, CallKind.FINAL)
 
@@ -323,12 +324,3 @@ class Publisher:
             case _:
                 return self._undelivered("refused") if self._refusals >= REFUSALS_BORNE else None
         return None
-
-
-async def _first(*waits: Coroutine[None, None, object]) -> None:
-    """Until one of ``waits`` is over; the others are cancelled."""
-    async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(wait) for wait in waits]
-        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        for task in tasks:
-            task.cancel()

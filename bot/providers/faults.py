@@ -25,20 +25,7 @@ from bot.core.errors import (
     TransportError,
     TransportTimeout,
 )
-
-SENTENCES: Final[Mapping[type[ProviderError], str]] = {
-    KeyRefused: "{name} does not accept the key. Check api_key of the provider {name}, and what the account may use.",
-    NoCredit: "{name} says that the account has no credit left. Top it up, or choose another model.",
-    ModelMissing: "{name} does not know the model {model}. Check its name, and base_url of the provider {name}.",
-    RequestRefused: "{name} refused the request for {model}. The log says why; another model may do.",
-    ContextTooLong: "This conversation is too long for {model} at {name}. Start afresh with /new.",
-    ProviderBusy: "{name} is busy. Try again in a moment.",
-    ProviderFailed: "{name} failed on its side. Try again in a moment.",
-    ProviderUnreachable: "{name} cannot be reached. Check the network and base_url of the provider {name}.",
-    StreamStalled: "{name} fell silent in the middle of its answer. Try again.",
-    StreamCut: "{name} broke off its answer. Try again.",
-    StreamGarbled: "{name} sent something that is not an answer. Check base_url of the provider {name}, or try again.",
-}
+from bot.core.faults import fault_sentence
 
 # A spent account and a long prompt come under many statuses; these words, from the vendors' error references, tell.
 _SPENT = (
@@ -187,7 +174,7 @@ class Faults:
     secrets: tuple[str, ...] = field(default=(), repr=False)
 
     def error(self, kind: type[ProviderError], detail: str = "", retry_after: float | None = None) -> ProviderError:
-        sentence = SENTENCES[kind].format(name=self.name, model=self.model)
+        sentence = fault_sentence(kind, "en", provider=self.name, model=self.model)
         return kind(sentence, detail=redacted(detail, self.secrets), retry_after=retry_after)
 
     def complaint(self, complaint: Complaint) -> ProviderError:

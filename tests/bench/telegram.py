@@ -19,6 +19,7 @@ from pathlib import Path
 
 from tests.bench.bots import NAMES, UNLIMITED, running
 from tests.bench.process import Measured
+from tests.bench.script import PAUSE_SECONDS
 from tests.bench.table import Row, printed
 from tests.bench.wires import Told, Wires, wires
 
@@ -74,7 +75,7 @@ async def run() -> None:
 
 
 async def small(name: str, figures: Figures, places: Iterator[Path], people: Iterator[int]) -> None:
-    """Start, ten turns one after the other with a model that answers at once, then paced: one at a time, and 100."""
+    """Start, ten turns one after the other with a model that begins at once, then paced: one at a time, and 100."""
     async with (
         wires(next(places), strict=name == "ours") as both,
         running(name, next(places), both.telegram, both.models) as bot,
@@ -82,8 +83,9 @@ async def small(name: str, figures: Figures, places: Iterator[Path], people: Ite
         figures.start.append(await both.first_poll() - bot.began)
         ten = list(itertools.islice(people, TEN))
         answers = await in_turn(both, ten, figures, paced=False)
-        figures.firsts_of_ten.append([told.first_seconds - told.model_seconds for told in answers])
-        figures.overhead += [told.first_seconds - told.model_seconds for told in answers[1:]]
+        added = [told.first_seconds - (told.model_seconds - PAUSE_SECONDS) for told in answers]
+        figures.firsts_of_ten.append(added)
+        figures.overhead += added[1:]
         await in_turn(both, list(itertools.islice(people, ALONE)), figures, paced=True, bot=bot)
         await at_once(both, list(itertools.islice(people, MANY)), figures, bot)
         figures.broken += await both.violations()

@@ -16,8 +16,11 @@ from bot.core.errors import (
     NoCredit,
     ProviderBusy,
     ProviderError,
+    ProviderFailed,
+    ProviderUnreachable,
     RequestRefused,
     StreamCut,
+    StreamGarbled,
     StreamStalled,
 )
 from bot.core.events import Resumed, TextDelta, ToolEnded
@@ -267,6 +270,14 @@ async def test_text_that_cannot_be_edited_is_continued(make_house: MakeHouse) ->
         (ModelNotHere("x"), StopReason.NO_MODEL, "I have no language model yet"),
         (ContextTooLong("x"), StopReason.CONTEXT_OVERFLOW, "too long for the model"),
         (RequestRefused("secret detail"), StopReason.PROVIDER_UNAVAILABLE, "refused this request"),
+        (StreamGarbled("x"), StopReason.PROVIDER_UNAVAILABLE, "the owner should check base_url of this provider"),
+        (ProviderUnreachable("x"), StopReason.PROVIDER_UNAVAILABLE, "a cannot be reached: the owner should check"),
+        (StreamStalled("x"), StopReason.PROVIDER_UNAVAILABLE, "a fell silent"),
+        (StreamCut("x"), StopReason.PROVIDER_UNAVAILABLE, "a broke off before its answer was complete"),
+        (ProviderFailed("x"), StopReason.PROVIDER_UNAVAILABLE, "a has a fault on its side"),
+        (ProviderBusy("x", retry_after=20), StopReason.PROVIDER_UNAVAILABLE, "too much to do right now"),
+        (ProviderBusy("x", retry_after=5400), StopReason.PROVIDER_UNAVAILABLE, "until 09:30 UTC: its limit is reached"),
+        (ProviderBusy("x", retry_after=2e5), StopReason.PROVIDER_UNAVAILABLE, "until 2027-01-17 15:33 UTC"),
     ],
 )
 async def test_b149_when_all_models_fail_the_person_gets_one_sentence(
@@ -277,6 +288,8 @@ async def test_b149_when_all_models_fail_the_person_gets_one_sentence(
     (notice,) = house.view.notices
     assert words in notice and "secret" not in notice
     assert house.view.stop is reason
+    if isinstance(failure, ProviderError) and reason is StopReason.PROVIDER_UNAVAILABLE:
+        assert notice.count("(Reference ") == 1
 
 
 async def test_a_failure_after_sealed_text_keeps_the_text(make_house: MakeHouse) -> None:

@@ -19,7 +19,8 @@ from bot.core.errors import (
     ProviderFailed,
     RequestRefused,
 )
-from bot.providers.faults import SENTENCES, Faults, complaint_of, error_class, retry_after
+from bot.core.faults import FAULTS
+from bot.providers.faults import Faults, complaint_of, error_class, retry_after
 
 BODIES: list[tuple[int | None, Any, type[ProviderError]]] = [
     (400, {"error": {"message": "Your credit balance is too low to access the API."}}, NoCredit),
@@ -61,11 +62,11 @@ def test_any_body_is_some_error(status: int | None, body: Any) -> None:
     assert isinstance(error, ProviderError)
 
 
-@pytest.mark.parametrize("kind", SENTENCES)
+@pytest.mark.parametrize("kind", FAULTS)
 def test_every_sentence_names_the_provider_and_says_what_to_do(kind: type[ProviderError]) -> None:
     sentence = str(Faults("mylab", "some-model").error(kind))
     assert "mylab" in sentence
-    assert any(word in sentence for word in ("Check", "Try", "try", "choose", "Start", "another"))
+    assert any(word in sentence for word in ("check", "try", "choose", "Start"))
     assert "{" not in sentence
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib
 
 import pytest
 
-from bot.core.errors import KeyRefused, ModelMissing, TransportError
+from bot.core.errors import KeyRefused, ModelMissing, StreamGarbled, TransportError
+from bot.providers.proof import proven
 from tests.providers.bench import KEY
 from tests.sim.llm import LlmSim
 
@@ -25,3 +27,16 @@ async def test_a_key_is_accepted_or_refused_by_its_vendor(sim: LlmSim, module: s
     with pytest.raises(TransportError):
         await vendor.probe(vendor.Config.model_validate({"api_key": KEY, "base_url": "http://127.0.0.1:9"}))
     sim.violations.clear()
+
+
+async def test_a_web_page_is_not_a_model_service() -> None:
+    async def page(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        body = b"<!doctype html><title>Welcome</title>"
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\nconnection: close\r\n\r\n%s" % (len(body), body))
+        await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(page, "127.0.0.1", 0) as server:
+        with pytest.raises(StreamGarbled, match="base_url"):
+            await proven(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1/models", {})

@@ -87,7 +87,7 @@ class Turn:
 
     async def write(self, pieces: Sequence[str], per_second: float) -> None:
         """At this rate by the driven clock; several pieces at once where the clock would tick too finely."""
-        at_once = max(1, round(per_second / 50))
+        at_once = max(1, round(per_second / 8))
         for start in range(0, len(pieces), at_once):
             self.say("".join(pieces[start : start + at_once]))
             await self.stage.clock.advance(at_once / per_second)
@@ -96,8 +96,8 @@ class Turn:
         """Let up to ``within`` seconds pass until the end stands on the screen."""
         passed = 0.0
         while self.outcome is None and passed < within:
-            await self.stage.clock.advance(0.5)
-            passed += 0.5
+            await self.stage.clock.advance(2.0)
+            passed += 2.0
         assert self.outcome is not None and self.outcome.delivered, self.outcome
 
     @property

@@ -116,3 +116,31 @@ async def test_at_any_speed_of_the_model_and_the_platform_the_pace_holds(rate: i
         assert calls[-1].at - last_token <= (parts + 1) * (1.05 + latency) + latency + 0.5
         assert " ".join(turn.texts).split() == "".join(pieces).split()
         assert house.sim.violations == []
+
+
+async def test_a_group_is_told_at_most_twenty_times_a_minute_and_the_end_finds_room() -> None:
+    async with stage() as house:
+        team = house.sim.group(-1001, "Team", members=[house.sim.person(7, "Ann")])
+        turn = house.turn(team)
+        await turn.write(WORDS * 8, 8)  # two minutes
+        turn.end()
+        await turn.delivered(within=70)
+        times = [call.at for call in turn.calls]
+        assert " ".join(turn.texts).split() == "".join(WORDS * 8).split()
+        assert all(later - sooner > 60 for sooner, later in zip(times, times[20:], strict=False))
+        assert times[-1] - times[-2] < 62 and house.sim.violations == []
+
+
+async def test_a_hundred_chats_at_once_stay_within_what_the_account_bears() -> None:
+    async with stage() as house:
+        turns = [house.turn(house.private(100 + number)) for number in range(100)]
+        for turn in turns:
+            turn.say("A first sentence for everybody, long enough to be shown.")
+        await house.clock.advance(3)
+        for turn in turns:
+            turn.say(" And the second.")
+            turn.end()
+        for turn in turns:
+            await turn.delivered(within=20)
+            assert turn.texts == ["A first sentence for everybody, long enough to be shown. And the second."]
+        assert house.sim.violations == []

@@ -1,0 +1,87 @@
+"""Which providers cannot answer at the moment and why: told to the owner until the cause is gone, as far as can be known."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from bot.core.errors import (
+    ContextTooLong,
+    KeyRefused,
+    ProviderBusy,
+    ProviderError,
+    ProviderFailed,
+    ProviderUnreachable,
+    RequestRefused,
+    StreamCut,
+    StreamGarbled,
+    StreamStalled,
+)
+from bot.core.faults import LOCAL, fault_sentence, until_words
+from bot.core.model import ModelRef
+from bot.core.ports import Clock
+
+LOOK_SECONDS: Final = 60.0
+PASSING_SECONDS: Final = 300.0
+"""How long a fault that mends itself is told when nobody asks that provider again."""
+LASTING_SECONDS: Final = 3600.0
+"""The same for one that the owner must mend and no free question can prove mended: an account that was topped up."""
+
+_PASSING: Final = (ProviderBusy, ProviderFailed, StreamStalled, StreamCut)
+_PROVABLE: Final = (KeyRefused, ProviderUnreachable, StreamGarbled)
+_OF_THE_REQUEST: Final = (ContextTooLong, RequestRefused)
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """``until`` in the clock's monotonic seconds. ``provable``: a free question to the provider shows whether it is mended."""
+
+    sentence: str
+    until: float
+    provable: bool
+
+
+class ModelFaults:
+    """One fault a provider: the latest. ``works`` asks a provider by name a question that costs nothing."""
+
+    def __init__(
+        self, clock: Clock, language: str, zone: str, works: Callable[[str], Awaitable[bool]] | None = None
+    ) -> None:
+        self._clock, self._language, self._zone, self._works = clock, language, zone, works
+        self._faults: dict[str, Fault] = {}
+
+    def met(self, model: ModelRef, error: ProviderError) -> None:
+        """A call failed. The model on this machine tells its own state, and a wrong request is no fault of a provider."""
+        if model.provider == LOCAL or isinstance(error, _OF_THE_REQUEST):
+            return
+        until = until_words(error.retry_after, self._clock.now(), self._zone)
+        sentence = fault_sentence(type(error), self._language, provider=model.provider, model=model.model, until=until)
+        seconds = PASSING_SECONDS if isinstance(error, _PASSING) else LASTING_SECONDS
+        if until and error.retry_after is not None:
+            seconds = error.retry_after
+        provable = isinstance(error, _PROVABLE) and not model.endpoint and self._works is not None
+        self._faults[model.provider] = Fault(sentence, self._clock.monotonic() + seconds, provable)
+
+    def answered(self, provider: str) -> None:
+        self._faults.pop(provider, None)
+
+    @property
+    def sentences(self) -> list[str]:
+        return [fault.sentence for fault in self._standing().values()]
+
+    async def watch(self) -> None:
+        """Until cancelled: ask the providers of which an answer would tell that the fault is gone."""
+        while True:
+            await self._clock.sleep(LOOK_SECONDS)
+            for provider, fault in self._standing().items():
+                if fault.provable and await self._proven(provider) and self._faults.get(provider) is fault:
+                    self.answered(provider)
+
+    async def _proven(self, provider: str) -> bool:
+        return self._works is not None and await self._works(provider)
+
+    def _standing(self) -> Mapping[str, Fault]:
+        now = self._clock.monotonic()
+        self._faults = {name: fault for name, fault in self._faults.items() if fault.until > now}
+        return dict(self._faults)

@@ -1,0 +1,100 @@
+"""The owner is told what is wrong with a provider for as long as it is wrong."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from bot.app.faults import LASTING_SECONDS, LOOK_SECONDS, PASSING_SECONDS, ModelFaults
+from bot.core.errors import (
+    ContextTooLong,
+    KeyRefused,
+    NoCredit,
+    ProviderBusy,
+    ProviderError,
+    ProviderUnreachable,
+    StreamGarbled,
+    StreamStalled,
+)
+from bot.core.model import ModelRef
+from tests.fakes.clock import FakeClock
+
+MODEL = ModelRef("lab", "m")
+
+
+def board(clock: FakeClock, *answers: bool) -> tuple[ModelFaults, list[str]]:
+    waiting, asked = list(answers), []
+
+    async def works(provider: str) -> bool:
+        asked.append(provider)
+        return waiting.pop(0)
+
+    return ModelFaults(clock, "en", "UTC", works), asked
+
+
+async def watched(faults: ModelFaults, clock: FakeClock, seconds: float) -> None:
+    task = asyncio.ensure_future(faults.watch())
+    await asyncio.sleep(0)
+    for _ in range(int(seconds / LOOK_SECONDS)):
+        await clock.advance(LOOK_SECONDS)
+        await asyncio.sleep(0.01)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+
+@pytest.mark.parametrize("error", [KeyRefused("x"), ProviderUnreachable("x"), StreamGarbled("x")])
+async def test_what_a_free_question_can_prove_is_told_until_it_is_mended(error: ProviderError) -> None:
+    clock = FakeClock()
+    faults, asked = board(clock, False, True)
+    faults.met(MODEL, error)
+    await watched(faults, clock, LOOK_SECONDS)
+    assert len(faults.sentences) == 1 and "the owner should check" in faults.sentences[0]
+    await watched(faults, clock, LOOK_SECONDS)
+    assert faults.sentences == [] and asked == ["lab", "lab"]
+
+
+async def test_an_empty_account_is_told_for_an_hour_because_nothing_free_shows_that_it_was_filled() -> None:
+    clock = FakeClock()
+    faults, asked = board(clock)
+    faults.met(MODEL, NoCredit("x"))
+    await watched(faults, clock, LOOK_SECONDS)
+    assert faults.sentences and asked == []
+    await clock.advance(LASTING_SECONDS)
+    assert faults.sentences == []
+
+
+async def test_a_limit_is_told_until_it_ends_and_a_passing_fault_for_a_while() -> None:
+    clock = FakeClock()
+    faults, _ = board(clock)
+    faults.met(MODEL, ProviderBusy("x", retry_after=7200))
+    faults.met(ModelRef("other", "m"), StreamStalled("x"))
+    assert len(faults.sentences) == 2 and "its limit is reached" in faults.sentences[0]
+    await clock.advance(PASSING_SECONDS)
+    assert len(faults.sentences) == 1
+    await clock.advance(7200 - PASSING_SECONDS)
+    assert faults.sentences == []
+
+
+async def test_a_model_with_an_address_of_its_own_is_not_proven_by_its_providers() -> None:
+    clock = FakeClock()
+    faults, asked = board(clock)
+    faults.met(ModelRef("lab", "m", endpoint="http://elsewhere/v1"), StreamGarbled("x"))
+    await watched(faults, clock, LOOK_SECONDS)
+    assert faults.sentences and asked == []
+
+
+def test_an_answer_ends_it_and_a_wrong_request_begins_nothing() -> None:
+    faults, _ = board(FakeClock())
+    faults.met(MODEL, ContextTooLong("x"))
+    faults.met(ModelRef("local", "m"), StreamStalled("x"))
+    assert faults.sentences == []
+    faults.met(MODEL, KeyRefused("x"))
+    faults.answered("lab")
+    assert faults.sentences == []
+
+
+def test_the_owners_language_is_used() -> None:
+    faults = ModelFaults(FakeClock(), "zh", "UTC")
+    faults.met(MODEL, KeyRefused("x"))
+    assert "密钥" in faults.sentences[0]
