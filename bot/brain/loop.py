@@ -13,7 +13,7 @@ from bot.brain.approvals import Approvals
 from bot.brain.calls import Bench, CallRunner
 from bot.brain.policy import Policy
 from bot.brain.progress import Progress, joined, progress_of, text_of
-from bot.brain.prompt import Persona, moment_block, request_for
+from bot.brain.prompt import Persona, request_for
 from bot.brain.step import ModelSteps, StepFailed
 from bot.brain.turn import Emit, Floor, Turn
 from bot.core.errors import ContextTooLong, ModelMissing, ModelNotHere
@@ -27,7 +27,7 @@ from bot.core.tool import ToolCall, ToolSpec
 from bot.core.transcript import EndRow, GivenRow, ResultRow, Row, StepRow, UserRow
 from bot.core.view import ApprovalCard
 from bot.store.store import Store
-from bot.store.transcript import Draft
+from bot.store.transcript import Draft, Opening
 
 log = logging.getLogger(__name__)
 
@@ -76,16 +76,22 @@ class Brain:
         self._steps = ModelSteps(provider, store, clock)
         self._calls = CallRunner(bench, policy, approvals, store, clock)
 
-    async def answer(self, turn: Turn, emit: Emit, floor: Floor) -> StopReason:
-        """Answer the turn, from wherever its rows say it stands, and write its end. Raises ``StoreError`` only."""
-        rows, draft = await self._store.transcript.standing(turn.id)
+    async def answer(self, turn: Turn, emit: Emit, floor: Floor, opening: Opening) -> StopReason:
+        """Answer the turn, from wherever its rows say it stands, and write its end. Raises ``StoreError`` only.
+
+        ``opening`` is what its beginning brought: of a turn that had begun before, nothing.
+        """
+        rows, draft, past = opening.rows, None, opening.past
+        if not rows:
+            rows, draft = await self._store.transcript.standing(turn.id)
+            past = await self._store.transcript.history(turn.address, rows[0].id if rows else 0, HISTORY_ROWS)
         progress = progress_of(rows)
         if progress.end is not None:
             return await self._show_again(turn, progress, progress.end, emit)
         if draft is not None or progress.steps:
             text = joined((progress.text, draft.text)) if draft else progress.text
             emit(Resumed(text, progress.tools, await self._cards(turn)))
-        ending = await self._until_ended(turn, emit, floor, rows, draft)
+        ending = await self._until_ended(turn, emit, floor, past, rows, draft)
         return await self.end(turn, ending, emit)
 
     async def end(self, turn: Turn, ending: Ending, emit: Emit) -> StopReason:
@@ -97,7 +103,6 @@ class Brain:
             reference=ending.reference,
             how=say("get_model", turn.language),
         )
-        await self._approvals.void(turn.id)
         end = EndRow(ending.reason, text, ending.reference)
         await self._store.transcript.append(turn.address, turn.id, self._clock.now(), end)
         emit(TurnEnded(ending.reason, text, ending.calls))
@@ -136,9 +141,9 @@ class Brain:
         return tuple(approval.card for approval in await self._store.approvals.of_turn(turn.id))
 
     async def _until_ended(
-        self, turn: Turn, emit: Emit, floor: Floor, known: Sequence[Row], draft: Draft | None
+        self, turn: Turn, emit: Emit, floor: Floor, past: Sequence[Row], known: Sequence[Row], draft: Draft | None
     ) -> Ending:
-        """``known`` are the turn's rows as they have just been read."""
+        """``past`` is what came before the turn, ``known`` its own rows so far."""
         began = self._clock.monotonic()
         waited = 0.0
         empty = 0
@@ -162,10 +167,11 @@ class Brain:
             if sum(_tokens(row) for row in rows) >= self._limits.tokens:
                 return Ending(StopReason.TOKEN_BUDGET)
             left = self._limits.seconds - (self._clock.monotonic() - began - waited)
-            ending = await self._step(turn, emit, rows, progress, draft, left)
+            done = await self._step(turn, emit, past, rows, progress, draft, left)
             draft = None
-            if ending is not None:
-                return ending
+            if isinstance(done, Ending):
+                return done
+            known = [*rows, *done]
 
     def _finished(self, turn: Turn, progress: Progress, rows: Sequence[Row]) -> Ending | None:
         """How the turn ends after its last step; None when that step said nothing at all."""
@@ -184,13 +190,20 @@ class Brain:
         return Ending(StopReason.ANSWERED, told)
 
     async def _step(
-        self, turn: Turn, emit: Emit, rows: Sequence[Row], progress: Progress, draft: Draft | None, left: float
-    ) -> Ending | None:
+        self,
+        turn: Turn,
+        emit: Emit,
+        past: Sequence[Row],
+        rows: Sequence[Row],
+        progress: Progress,
+        draft: Draft | None,
+        left: float,
+    ) -> Ending | Sequence[Row]:
+        """The rows that one model call added, or the end of the turn."""
         chain = self._chain(turn)
         if not chain:
             return Ending(StopReason.NO_MODEL)
-        history = await self._store.transcript.history(turn.address, rows[0].id, HISTORY_ROWS)
-        persona, moment = self._persona(), moment_block(rows[0].at, self._bench.zone)
+        persona = self._persona()
         calls_left = max(0, self._limits.tool_calls - progress.calls_made)
 
         def build(model: ModelRef, unfinished: str) -> ModelRequest:
@@ -198,10 +211,11 @@ class Brain:
                 turn,
                 model,
                 persona,
-                history=history,
+                history=past,
                 rows=rows,
                 tools=self._specs(turn),
-                moment=moment,
+                at=rows[0].at,
+                zone=self._bench.zone,
                 unfinished=unfinished,
                 no_more_tools=calls_left == 0,
             )
@@ -223,8 +237,7 @@ class Brain:
         step = _with_unique_ids(step, rows)
         beyond = [block for block in step.content if isinstance(block, CallBlock)][calls_left:]
         step = replace(step, content=tuple(block for block in step.content if block not in beyond))
-        await self._store.transcript.append(turn.address, turn.id, self._clock.now(), step)
-        return None
+        return await self._store.transcript.append(turn.address, turn.id, self._clock.now(), step)
 
     async def _keep(self, turn: Turn, draft: Draft) -> None:
         """Make a row of the text of a step that will not be finished."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
+from bot.brain.dates import dates_block
 from bot.brain.history import fenced, history_messages, size_of, turn_messages, without_thinking
 from bot.brain.tokens import estimated_tokens
 from bot.brain.turn import Turn
@@ -67,6 +68,16 @@ def _with_moment(messages: list[Message], moment: str) -> list[Message]:
     return messages
 
 
+def _with_dates(messages: list[Message], at: float, zone: str) -> list[Message]:
+    """Put the days that each message speaks of before its words: behind them, a small model repeats the question."""
+    changed = []
+    for message in messages:
+        said = "\n".join(block.text for block in message.content if isinstance(block, TextBlock))
+        dates = dates_block(at, zone, said) if message.role == "user" else ""
+        changed.append(Message(message.role, (TextBlock(dates), *message.content)) if dates else message)
+    return changed
+
+
 def request_for(
     turn: Turn,
     model: ModelRef,
@@ -75,11 +86,13 @@ def request_for(
     history: Sequence[Row],
     rows: Sequence[Row],
     tools: Sequence[ToolSpec],
-    moment: str,
+    at: float,
+    zone: str,
     unfinished: str = "",
     no_more_tools: bool = False,
 ) -> ModelRequest:
-    """``rows`` are those of this turn; ``unfinished`` is text of the current step that must be continued.
+    """``rows`` are those of this turn, which began ``at`` (Unix time); ``unfinished`` is text of the current step that
+    must be continued.
 
     From step to step of one turn the request only grows at its end (caches hit, and vendors that bind reasoning to its
     prefix accept it); where the window forces older history out, the turn's reasoning is dropped with it.
@@ -89,8 +102,7 @@ def request_for(
     if caller is not None and caller.system:
         system = f"{system}\n\n{fenced('client', caller.system)}"
     mine = turn_messages(rows)
-    if not is_small(model):
-        mine = _with_moment(mine, moment)
+    mine = _with_dates(mine, at, zone) if is_small(model) else _with_moment(mine, moment_block(at, zone))
     if unfinished:
         mine += [Message("assistant", (TextBlock(unfinished.rstrip()),)), Message("user", (TextBlock(CONTINUE),))]
     if no_more_tools:

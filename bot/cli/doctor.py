@@ -8,7 +8,15 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 from bot.cli.session import Session, config_option
-from bot.core.errors import BowerbirdError, ConfigError, StoreError
+from bot.core.errors import (
+    BowerbirdError,
+    ConfigError,
+    StoreBusy,
+    StoreDamaged,
+    StoreError,
+    StoreFull,
+    StoreReadOnly,
+)
 
 if TYPE_CHECKING:
     from bot.config.doctor import Finding
@@ -51,7 +59,8 @@ def _print(findings: Iterable[Finding], as_one_object: bool) -> None:
 async def _findings(config: Config, online: bool) -> list[Finding]:
     from bot.config.doctor import check
 
-    findings = [*await check(config), await _daemon(config), await _store(config), *await _people(config)]
+    findings = [*await check(config), await _daemon(config), *_losses(config), await _store(config)]
+    findings += await _people(config)
     if online:
         from bot.config.reach import reach
         from bot.net.http import Transport
@@ -93,8 +102,34 @@ async def _store(config: Config) -> Finding:
         async with open_archive(config.data_dir) as archive:
             await archive.chats("terminal", "main", 1)
     except StoreError as error:
-        return Finding("fail", "store", str(error), "restore a backup, or move the file away and start anew")
+        return Finding("fail", "store", str(error), store_advice(error))
     return Finding("ok", "store", f"{file} can be read")
+
+
+def store_advice(error: StoreError) -> str:
+    """What helps against this one: a backup mends nothing that a right or a few megabytes would."""
+    match error:
+        case StoreFull():
+            return "free some space on that disk"
+        case StoreBusy():
+            return "close the other program, then look again"
+        case StoreReadOnly():
+            return "give the user that runs Bowerbird the folder (chown, chmod u+rwX), or set data_dir to one that it may write"
+        case StoreDamaged():
+            return "start Bowerbird, which saves what it can and keeps the old file; then restore a backup if too much is gone"
+    return "see the sentence above, and the log"
+
+
+def _losses(config: Config) -> list[Finding]:
+    """Damaged stores that were replaced: told for as long as the old file is kept."""
+    from bot.config.doctor import Finding
+    from bot.store.repair import kept_aside
+
+    advice = "look whether something is missing, restore a backup if so; then delete the folder, and this line goes"
+    return [
+        Finding("warn", "store", f"the store was damaged and has been replaced; the old one is in {folder}", advice)
+        for folder in kept_aside(config.data_dir)
+    ]
 
 
 async def _people(config: Config) -> list[Finding]:

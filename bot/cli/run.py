@@ -5,14 +5,20 @@ from __future__ import annotations
 import argparse
 import asyncio
 import faulthandler
+import logging
 import os
 import resource
 import signal
 import sys
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from bot.cli.session import Session, config_option
 from bot.cli.signals import until_signal
+
+if TYPE_CHECKING:
+    from bot.config.loaded import Config
+
+log = logging.getLogger(__name__)
 
 OPEN_FILES: Final = 16_384
 DETAILS = """\
@@ -33,6 +39,7 @@ def run(args: argparse.Namespace, session: Session) -> int:
     if manager.watchdog_seconds and sys.stderr is not None:
         faulthandler.enable()  # its SIGABRT then leaves in the journal where every thread stood
     config = session.config()
+    _tell_unread(config)
     from bot.app.daemon import nobody_watches, run_daemon
 
     watch = nobody_watches
@@ -44,6 +51,15 @@ def run(args: argparse.Namespace, session: Session) -> int:
     work = run_daemon(config, watch=watch, manager=manager)
     asyncio.run(until_signal(work, (signal.SIGTERM, signal.SIGINT)))
     return 0
+
+
+def _tell_unread(config: Config) -> None:
+    """Nobody shall rely on a limit or a rule that is only written down."""
+    from bot.config.unread import unread_and_set
+
+    keys = unread_and_set(config)
+    if keys:
+        log.warning("not built into this version, so without effect in %s: %s", config.file, ", ".join(keys))
 
 
 def _raise_open_files() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -17,7 +18,9 @@ from bot.config.checks import model_entries
 from bot.config.discover import NOT_BUILT
 from bot.config.loaded import Config, Entry, holds_secret, secret_fields
 from bot.config.problems import dotted, every_problem
+from bot.config.unread import UNREAD, unread_and_set
 from bot.core.errors import ConfigError
+from bot.core.model import ModelRef
 from bot.inbox.access import Access
 
 Level = Literal["ok", "warn", "fail"]
@@ -29,6 +32,7 @@ _PLACEHOLDERS: Final = frozenset(
         *("sk-...", "***", "…", "...", "<token>", "<key>"),
     }
 )
+_INSTALL: Final = re.compile(r"pip install '[^']+'|pip install \S+")
 _RUNS_PROGRAMS: Final = ("shell",)
 _REFUSES_TEMPERATURE: Final = frozenset({"anthropic"})
 
@@ -92,8 +96,8 @@ def _config(config: Config) -> Iterator[Finding]:
             yield Finding("warn", "config", f"knowledge: {path} does not exist", "correct the path, or make it")
     yield from _approvals(config)
     yield from _programs(config)
-    yield _clockwork(config)
     yield from _jobs(config)
+    yield from _unread(config)
 
 
 def _readable_by_others(config: Config) -> Iterator[Finding]:
@@ -147,22 +151,20 @@ def _programs(config: Config) -> Iterator[Finding]:
             yield Finding("warn", "config", f"hooks[{number}] does not run", "read it, then add trusted: true")
 
 
-def _clockwork(config: Config) -> Finding:
-    """The effective schedule in one line, so that what runs by itself is never a surprise."""
-    distill = config.memory.distill
-    nightly = f'at "{distill.nightly}"' if distill.nightly else "never at night"
-    after = "after turns" if distill.after_turn else "not after turns"
-    quiet = config.schedule.quiet_hours or "none"
-    line = f"memory is distilled {after} and {nightly}; quiet hours {quiet}; jobs: {len(config.schedule.jobs)}"
-    return Finding("ok", "config", line)
-
-
 def _jobs(config: Config) -> Iterator[Finding]:
     for job in config.schedule.jobs:
         channel = config.channels.get(job.address().channel)
         if channel is None or not channel.on:
             line = f'the job "{job.name}" writes to {job.address().channel}, which is off'
             yield Finding("warn", "config", line, "switch the channel on, or change the job's to:")
+
+
+def _unread(config: Config) -> Iterator[Finding]:
+    """Settings that promise what this version does not do yet."""
+    relied_on = unread_and_set(config)
+    for key in UNREAD:
+        advice = "do not rely on it" if key in relied_on else "leave it as it is"
+        yield Finding("warn", "config", f"{key} is not built into this version: it has no effect", advice)
 
 
 def _tokens(config: Config) -> Iterator[Finding]:
@@ -190,8 +192,20 @@ def _off(area: str, name: str, entry: Entry) -> Finding:
     line = f"{name} is off. {entry.missing}"
     if not wanted:
         return Finding("ok", area, line)
-    advice = "use a version that has it" if entry.missing == NOT_BUILT else "see the sentence above"
-    return Finding("warn", area, line, advice)
+    return Finding("warn", area, line, _advice(area, name, entry))
+
+
+def _advice(area: str, name: str, entry: Entry) -> str:
+    """What to do about an entry that is off: the library first, since without it no key helps."""
+    if entry.missing == NOT_BUILT:
+        return "use a version that has it"
+    command = _INSTALL.search(entry.missing)
+    if command:
+        return f"run {command.group()}"
+    empty = [key for key, secret in secret_fields(entry.config) if not secret.get_secret_value()]
+    if not empty:
+        return "see the sentence above"
+    return f"set {area}.{name}.{empty[0]}, or {name.upper()}_{empty[0].upper()} in .env"
 
 
 def _who(config: BaseModel) -> str:
@@ -215,9 +229,9 @@ def _providers(config: Config) -> Iterator[Finding]:
     for name, entry in config.providers.items():
         area = "local model" if entry.kind == "local" else "providers"
         if entry.on:
-            yield Finding("ok", area, f"{name} can be used")
+            yield Finding("ok", area, _set_up(name, entry))
         elif name in used:
-            advice = _key_advice(name, entry)
+            advice = _advice("providers", name, entry)
             yield Finding("warn", area, f"models of {name} are skipped. {entry.missing}", advice)
         else:
             yield _off(area, name, entry)
@@ -229,14 +243,33 @@ def _providers(config: Config) -> Iterator[Finding]:
     yield _chain(config)
 
 
-def _key_advice(name: str, entry: Entry) -> str:
-    empty = [key for key, secret in secret_fields(entry.config) if not secret.get_secret_value()]
-    return f"set providers.{name}.{empty[0]}, or {name.upper()}_{empty[0].upper()} in .env" if empty else "see above"
+def _set_up(name: str, entry: Entry) -> str:
+    """What is known without asking anybody: how it is set up, never that it works."""
+    address = str(getattr(entry.config, "base_url", ""))
+    if entry.kind == "local":
+        return f"{name} is set up; its model is fetched when it is needed"
+    if entry.kind == "ollama":
+        return f"{name} is used when Ollama runs at {address}; --online looks whether it does"
+    key = "a key" if holds_secret(entry.config) else "no key"
+    return f"{name} is set up with {key} for {address}; --online tries it"
 
 
 def _chain(config: Config) -> Finding:
+    """The local model is always the last, unless it is off; an Ollama that does not run is passed over."""
     llm = config.brain.llm
-    chain = [str(entry.ref()) for entry in (llm.default, *llm.fallback) if config.usable(entry.ref())]
+    local = [name for name, entry in config.providers.items() if entry.kind == "local" and entry.on]
+    refs = [entry.ref() for entry in (llm.default, *llm.fallback) if config.usable(entry.ref())]
+    chain = [f"{ref}{_if_it_runs(config, ref)}" for ref in refs if ref.provider not in local]
     if chain:
-        return Finding("ok", "providers", f"models are tried in this order: {', '.join(chain)}, then the local model")
-    return Finding("warn", "providers", "only the local model answers", "give a provider its key, then see README.md")
+        last = ", then the local model" if local else ""
+        return Finding("ok", "providers", f"models are tried in this order: {', '.join(chain)}{last}")
+    if local:
+        return Finding(
+            "warn", "providers", "only the local model answers", "give a provider its key, then see README.md"
+        )
+    advice = "give a provider its key, or switch the local model on (providers: {local: {}})"
+    return Finding("warn", "providers", "no model answers; commands such as /help still do", advice)
+
+
+def _if_it_runs(config: Config, model: ModelRef) -> str:
+    return " (if it runs)" if config.providers[model.provider].kind == "ollama" else ""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from bot.brain.loop import Brain, opening_rows
+from bot.brain.loop import HISTORY_ROWS, Brain, opening_rows
 from bot.brain.turn import Emit, Floor, Turn
 from bot.core.errors import StoreError
 from bot.core.events import Resumed, TurnEnded
@@ -22,6 +22,7 @@ from bot.inbox.commands import Command, Commands, command_of
 from bot.outbox.publisher import Outcome, Publisher
 from bot.store.inbox import InboxRow
 from bot.store.store import Store
+from bot.store.transcript import Opening
 
 log = logging.getLogger(__name__)
 
@@ -114,18 +115,19 @@ class TurnRunner:
         await self._begin(row, turn)
         return await self._brain.break_off(turn, StopReason.STOPPED, emit)
 
-    async def _begin(self, row: InboxRow, turn: Turn) -> int:
-        return await self._store.transcript.begin(row.id, turn.address, turn.id, self._clock.now(), *opening_rows(turn))
+    async def _begin(self, row: InboxRow, turn: Turn, look_back: int = 0) -> Opening:
+        now, rows = self._clock.now(), opening_rows(turn)
+        return await self._store.transcript.begin(row.id, turn.address, turn.id, now, *rows, look_back=look_back)
 
     async def _answer(self, row: InboxRow, turn: Turn, floor: Floor, emit: Emit) -> StopReason:
-        starts = await self._begin(row, turn)
-        if starts > CRASHES_ALLOWED:
-            log.error("turn %s: %d starts did not end, so it is set aside", turn.id, starts - 1)
-            return await self._brain.break_off(turn, StopReason.PARKED, emit)
         command = command_of(turn.message.text) if turn.message.caller is None else None
+        opening = await self._begin(row, turn, HISTORY_ROWS if command is None else 0)
+        if opening.starts > CRASHES_ALLOWED:
+            log.error("turn %s: %d starts did not end, so it is set aside", turn.id, opening.starts - 1)
+            return await self._brain.break_off(turn, StopReason.PARKED, emit)
         if command is not None:
             return await self._command(turn, command, emit)
-        return await self._brain.answer(turn, emit, floor)
+        return await self._brain.answer(turn, emit, floor, opening)
 
     async def _command(self, turn: Turn, command: Command, emit: Emit) -> StopReason:
         rows = [row.body for row in await self._store.transcript.turn_rows(turn.id)]

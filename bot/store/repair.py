@@ -13,6 +13,7 @@ from bot.store.migrations import migrate
 
 log = logging.getLogger(__name__)
 
+_ASIDE: Final = "damaged-"
 CHECK_SECONDS: Final = 3.0
 """A sound file of a few hundred megabytes is checked well within this; a larger one only in part."""
 
@@ -50,6 +51,11 @@ def mark_born(path: Path) -> None:
     path.with_suffix(".born").touch()
 
 
+def kept_aside(folder: Path) -> list[Path]:
+    """The damaged stores that were replaced in this data folder and are still kept, the oldest first."""
+    return sorted(path for path in folder.glob(f"{_ASIDE}*") if path.is_dir())
+
+
 def _fault(path: Path) -> str:
     try:
         db = sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True, timeout=15)
@@ -68,7 +74,7 @@ def _fault(path: Path) -> str:
 
 
 def _replace(path: Path) -> Loss:
-    aside = path.parent / f"damaged-{time.strftime('%Y%m%d-%H%M%S')}"
+    aside = path.parent / f"{_ASIDE}{time.strftime('%Y%m%d-%H%M%S')}"
     suffix = 0
     while aside.exists():
         suffix += 1

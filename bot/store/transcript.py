@@ -11,13 +11,26 @@ from pydantic import ValidationError
 
 from bot.core.address import Address
 from bot.core.ports import ChatSummary
-from bot.core.transcript import Body, ResultRow, Row, StepRow, UserRow
+from bot.core.transcript import Body, EndRow, ResultRow, Row, StepRow, UserRow
 from bot.store.codec import BODY
 from bot.store.database import Database
 
 log = logging.getLogger(__name__)
 
 TITLE_CHARS = 80
+FAR = 2**62
+"""Beyond every row's id."""
+Stored = tuple[int, str, str, float, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """How a turn begins: the number of its ``starts``, the rows written at the first of them (none at a later one), and
+    the ``past`` it may look back on, as it was then."""
+
+    starts: int
+    rows: Sequence[Row] = ()
+    past: Sequence[Row] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +54,17 @@ def insert_rows(db: sqlite3.Connection, address: Address, turn: str, at: float, 
         rows.append(Row(cursor.lastrowid or 0, address, turn, at, body))
         if isinstance(body, StepRow):
             db.execute("DELETE FROM drafts WHERE turn = ?", (turn,))
+        if isinstance(body, EndRow):  # questions that are still open can no longer be answered
+            db.execute(
+                "UPDATE approvals SET decision = 'void', decided_by = '', decided_at = ? WHERE turn = ? AND decision IS NULL",
+                (at, turn),
+            )
         if isinstance(body, StepRow | ResultRow):
             db.execute("UPDATE inbox SET attempts = 0 WHERE turn = ?", (turn,))
     return rows
 
 
-def _rows(found: Iterable[tuple[int, str, str, float, str]]) -> list[Row]:
+def _rows(found: Iterable[Stored]) -> list[Row]:
     """A row that cannot be read is left out and named in the log; the others are unharmed."""
     rows = []
     for row_id, address, turn, at, body in found:
@@ -55,6 +73,16 @@ def _rows(found: Iterable[tuple[int, str, str, float, str]]) -> list[Row]:
         except (ValidationError, ValueError):
             log.warning("transcript row %d of %s cannot be read and is left out", row_id, address)
     return rows
+
+
+def _history(db: sqlite3.Connection, address: Address, before_id: int, limit: int) -> list[Stored]:
+    found = db.execute(
+        "SELECT id, address, turn, at, body FROM transcript WHERE address = :address AND id < :before AND id >"
+        " coalesce((SELECT max(id) FROM transcript WHERE address = :address AND kind = 'break' AND id < :before), 0)"
+        " ORDER BY id DESC LIMIT :limit",
+        {"address": str(address), "before": before_id, "limit": limit},
+    ).fetchall()
+    return found[::-1]
 
 
 def _turn_rows(db: sqlite3.Connection, turn: str) -> list[Row]:
@@ -75,16 +103,23 @@ class TranscriptRows:
     async def append(self, address: Address, turn: str, at: float, *bodies: Body) -> Sequence[Row]:
         return await self._database.write(lambda db: insert_rows(db, address, turn, at, bodies))
 
-    async def begin(self, inbox_id: int, address: Address, turn: str, at: float, *bodies: Body) -> int:
-        """Count a start of the turn and, at the first, write its opening rows. Return the number of starts."""
+    async def begin(
+        self, inbox_id: int, address: Address, turn: str, at: float, *bodies: Body, look_back: int = 0
+    ) -> Opening:
+        """Count a start of the turn and, at the first, write its opening rows and read the newest ``look_back`` rows
+        before them (see ``history``), all in one."""
 
-        def statement(db: sqlite3.Connection) -> int:
+        def statement(db: sqlite3.Connection) -> tuple[int, list[Row], list[Stored]]:
+            past, rows = [], []
             if not db.execute("SELECT 1 FROM transcript WHERE turn = ? LIMIT 1", (turn,)).fetchone():
-                insert_rows(db, address, turn, at, bodies)
+                past = _history(db, address, FAR, look_back) if look_back else []
+                rows = insert_rows(db, address, turn, at, bodies)
             db.execute("UPDATE inbox SET attempts = attempts + 1 WHERE id = ?", (inbox_id,))
-            return int(db.execute("SELECT attempts FROM inbox WHERE id = ?", (inbox_id,)).fetchone()[0])
+            (starts,) = db.execute("SELECT attempts FROM inbox WHERE id = ?", (inbox_id,)).fetchone()
+            return int(starts), rows, past
 
-        return await self._database.write(statement)
+        starts, rows, past = await self._database.write(statement)
+        return Opening(starts, rows, _rows(past))
 
     async def steer(self, inbox_id: int, address: Address, turn: str, at: float, body: UserRow) -> Row | None:
         """Let the message of an inbox row join a running turn, once: row and transcript change together.
@@ -136,16 +171,7 @@ class TranscriptRows:
         """The newest ``limit`` rows between the last break and row ``before_id``, oldest first: what a turn that began
         there may look back on, the same at each of its steps."""
 
-        def statement(db: sqlite3.Connection) -> list[Row]:
-            found = db.execute(
-                "SELECT id, address, turn, at, body FROM transcript WHERE address = :address AND id < :before AND id >"
-                " coalesce((SELECT max(id) FROM transcript WHERE address = :address AND kind = 'break' AND id < :before), 0)"
-                " ORDER BY id DESC LIMIT :limit",
-                {"address": str(address), "before": before_id, "limit": limit},
-            ).fetchall()
-            return _rows(reversed(found))
-
-        return await self._database.read(statement)
+        return await self._database.read(lambda db: _rows(_history(db, address, before_id, limit)))
 
     async def chats(self, channel: str, account: str, limit: int) -> Sequence[ChatSummary]:
         """Chats that a person began (not those of API requests), the newest first."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Final
 
-from bot.time.festivals import NAMED, festival
+from bot.time.festivals import NAMED, UNTOLD, festival
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,21 @@ Reckon = Callable[[re.Match[str], date], date | Days | None]
 
 _WEEKDAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_NUMBERS: Final = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+_NUMBERS: Final = (
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+)
 _DIGITS_ZH: Final = "零一二三四五六七八九"
 
 _DAY: Final = r"(?P<day>mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?"
@@ -36,11 +50,11 @@ _MONTH: Final = (
     r"(?P<month>january|february|march|april|may|june|july|august|september|october|november|december|"
     r"jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\.?"
 )
-_COUNT: Final = rf"(?P<count>\d{{1,4}}|an?|{'|'.join(_NUMBERS)})"
+_COUNT: Final = rf"(?P<count>\d{{1,3}}|an?|{'|'.join(_NUMBERS)})"
 _UNIT: Final = r"(?P<unit>day|week|fortnight|month|year)s?"
 _BASE: Final = r"(?P<base>now|today|tomorrow|yesterday)"
-_COUNT_ZH: Final = rf"(?P<count>\d{{1,4}}|[{_DIGITS_ZH}两十]{{1,3}})"
-_UNIT_ZH: Final = r"(?:个)?(?P<unit>天|日|周|星期|礼拜|月|年)"
+_COUNT_ZH: Final = rf"(?<!\d)(?P<count>\d{{1,3}}|[{_DIGITS_ZH}两十]{{1,3}})"
+_UNIT_ZH: Final = r"(?:个)?(?P<unit>天|周|星期|礼拜|月|年)"
 
 
 def dates_in(text: str, today: date) -> tuple[Found, ...]:
@@ -49,7 +63,7 @@ def dates_in(text: str, today: date) -> tuple[Found, ...]:
     Weeks begin on Monday. *Next Friday* and 下周五 lie in the week after this one; *last Friday* is the latest that is
     over, 上周五 lies in the week before; a weekday or a festival without more is the one to come, today included.
     """
-    spans: list[tuple[int, int]] = []
+    spans = [match.span() for match in UNTOLD.finditer(text)]
     found: list[Found] = []
     for pattern, reckon in _RULES:
         for match in pattern.finditer(text):
@@ -121,7 +135,7 @@ def _weekend(day: date) -> Days:
     return _monday(day) + timedelta(days=5), _monday(day) + timedelta(days=6)
 
 
-_STEPS: Final = {"this": 0, "next": 1, "last": -1, "past": -1, "previous": -1, "coming": 0, "following": 1}
+_STEPS: Final = {"this": 0, "next": 1, "last": -1, "past": -1, "previous": -1, "coming": 0}
 _STEPS_ZH: Final = {"": 0, "这": 0, "本": 0, "下": 1, "下下": 2, "上": -1, "上上": -2}
 _BASES: Final = {"now": 0, "today": 0, "tomorrow": 1, "yesterday": -1}
 _DAYS_ZH: Final = {"大前": -3, "前": -2, "昨": -1, "今": 0, "明": 1, "后": 2, "大后": 3}
@@ -164,12 +178,22 @@ def _period(match: re.Match[str], today: date) -> Days:
     step = _STEPS[match["step"].lower()]
     if match["unit"].lower() == "weekend":
         return _weekend(today + timedelta(weeks=step))
-    return _span(_moved(today.replace(day=1) if match["unit"].lower() != "week" else today, step, match["unit"]), match["unit"])
+    return _span(
+        _moved(today.replace(day=1) if match["unit"].lower() != "week" else today, step, match["unit"]), match["unit"]
+    )
 
 
 def _period_zh(match: re.Match[str], today: date) -> Days:
     unit = match["unit"]
     return _span(_moved(today.replace(day=1) if unit == "月" else today, _STEPS_ZH[match["step"]], unit), unit)
+
+
+def _year_zh(match: re.Match[str], today: date) -> Days:
+    return _span(_moved(today.replace(day=1), _YEARS_ZH[match["year"]], "year"), "year")
+
+
+def _day_zh(match: re.Match[str], today: date) -> date:
+    return today + timedelta(days=_DAYS_ZH[match["day"] or match["part"]])
 
 
 def _festival(match: re.Match[str], today: date) -> date:
@@ -220,26 +244,29 @@ def _rules() -> Iterator[tuple[re.Pattern[str], Reckon]]:
         rf"(?P<year>\d{{4}}年|[去今明后前]年)?的?(?P<month>\d{{1,2}}|[{_DIGITS_ZH}十]{{1,3}})月(?P<monthday>\d{{1,2}}|[{_DIGITS_ZH}十]{{1,3}})[日号]",
         _absolute,
     )
-    yield rule(rf"(?P<step>下下|上上|下|上|这|本)个?月的?(?P<monthday>\d{{1,2}}|[{_DIGITS_ZH}十]{{1,3}})[日号]", _monthday_zh)
+    yield rule(
+        rf"(?P<step>下下|上上|下|上|这|本)个?月的?(?P<monthday>\d{{1,2}}|[{_DIGITS_ZH}十]{{1,3}})[日号]", _monthday_zh
+    )
     yield rule(r"\bthe day after tomorrow\b|\bday after tomorrow\b", shifted(2))
     yield rule(r"\bthe day before yesterday\b|\bday before yesterday\b", shifted(-2))
     yield rule(rf"\b{_COUNT} {_UNIT} (?P<way>from|after|before) {_BASE}\b", _counted)
-    yield rule(rf"\bin {_COUNT} {_UNIT}(?: time)?\b|", _counted) if False else rule(rf"\bin {_COUNT} {_UNIT}\b", _counted)
+    yield rule(rf"\bin {_COUNT} {_UNIT}\b", _counted)
     yield rule(rf"\b{_COUNT} {_UNIT} (?P<way>ago|earlier|later)\b", _counted)
-    yield rule(rf"再?过{_COUNT_ZH}{_UNIT_ZH}", _counted)
+    yield rule(rf"再过{_COUNT_ZH}{_UNIT_ZH}", _counted)
     yield rule(rf"{_COUNT_ZH}{_UNIT_ZH}(?P<way>[之以]?[后前])", _counted)
     yield rule(rf"\b{_FULL_DAY} (?P<step>next|last|this) (?P<week>week)\b", _weekday)
     yield rule(rf"\b(?P<step>next|last|this) (?P<week>week),?(?: on)? {_FULL_DAY}\b", _weekday)
     yield rule(rf"\b(?P<step>next|last|past|previous|this|coming) {_DAY}\b", _weekday)
     yield rule(r"(?P<step>下下|上上|下|上|这|本)?个?(?:周|星期|礼拜)(?P<day>[一二三四五六日天末])", _weekday_zh)
-    yield rule(r"\b(?P<step>this|next|last|past|previous|coming) (?P<unit>weekend|week|month|year)\b", _period)
+    yield rule(r"\b(?P<step>this|next|last|previous) (?P<unit>weekend|week|month|year)\b", _period)
     yield rule(
-        rf"\b(?:(?P<step>last|past|previous|this|next) )?(?<![\w-])(?P<year>)(?P<name>{NAMED.pattern})(?![a-z])", _festival
+        r"(?:\b(?P<step>last|past|previous|this|next) )?(?P<year>[去今明后前](?=年))?(?:年的?)?"
+        rf"(?<![a-z])(?P<name>{NAMED.pattern})(?![a-z])",
+        _festival,
     )
-    yield rule(rf"(?P<step>)(?P<year>[去今明后前])?(?:年的?)?(?P<name>{NAMED.pattern})(?![a-z])", _festival)
     yield rule(r"(?P<step>下下|上上|下|上|这|本)个?(?P<unit>周|星期|礼拜|月)", _period_zh)
-    yield rule(r"(?P<year>[去今明后前])年", lambda match, today: _span(_moved(today, _YEARS_ZH[match["year"]], "year"), "year"))
-    yield rule(r"(?P<far>大前|大后|前|昨|今|明|后)(?:天|日)|(?P<near>[昨今明])[早晚]", lambda match, today: today + timedelta(days=_DAYS_ZH[match["far"] or match["near"]]))
+    yield rule(r"(?<![以之先])(?P<year>[去今明后前])年", _year_zh)
+    yield rule(r"(?<![以之先聪])(?P<day>大前|大后|前|昨|今|明|后)[天日]|(?P<part>[昨今明])[早晚]", _day_zh)
     yield rule(r"\b(?:today|tonight|this (?:morning|afternoon|evening))\b", shifted(0))
     yield rule(r"\btomorrow\b", shifted(1))
     yield rule(r"\byesterday\b|\blast night\b", shifted(-1))

@@ -23,6 +23,7 @@ from bot.core.stop import StopReason
 from bot.core.view import View
 from bot.outbox.fold import fold
 from bot.store.store import Store
+from bot.store.transcript import Opening
 from bot.tools.registry import find_tools
 from tests.fakes.clock import FakeClock
 from tests.fakes.provider import FakeProvider
@@ -60,7 +61,8 @@ class House:
         return turn
 
     async def answer(self, turn: Turn) -> StopReason:
-        return await self.brain.answer(turn, self.events.append, Floor(self.steer or self._none, self._parked))
+        floor = Floor(self.steer or self._none, self._parked)
+        return await self.brain.answer(turn, self.events.append, floor, Opening(1))
 
     @property
     def view(self) -> View:

@@ -62,6 +62,16 @@ def test_a_signal_stops_the_daemon_in_time_and_the_folder_is_free_again(config: 
     assert (config.parent / "data" / "daemon.lock").read_text() == ""
 
 
+def test_settings_without_effect_are_named_once_at_the_start(config: Path) -> None:
+    config.write_text(OFFLINE.replace("fallback: []}", "fallback: []}, money: {day_usd: 1}") + "hooks: []\n")
+    with daemon(config) as process:
+        process.send_signal(signal.SIGTERM)
+        process.wait(PATIENCE)
+        assert process.stderr is not None
+        (line,) = [line for line in process.stderr.read().splitlines() if "not built into this version" in line]
+    assert line.endswith(f"without effect in {config}: brain.money")
+
+
 def test_b241_a_second_daemon_is_refused_at_once_and_the_first_is_named(config: Path) -> None:
     with daemon(config) as process:
         second = bowerbird("run", "--config", config)

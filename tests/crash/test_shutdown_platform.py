@@ -30,15 +30,15 @@ async def at_its_pace(folder: Path, vendor: Vendor, *gates: str) -> AsyncIterato
 
 
 @asynccontextmanager
-async def half_told(world: World[TelegramPlatform], silent: str = "") -> AsyncIterator[Program]:
-    """``bowerbird run``, with the model at a gate in the middle of the answer and half of it on the screen. From the
-    press on, calls of the method ``silent`` get no answer."""
+async def half_told(world: World[TelegramPlatform], *, half_open: bool = False) -> AsyncIterator[Program]:
+    """``bowerbird run``, with the model at a gate in the middle of the answer and half of it on the screen. ``half_open``:
+    no poll is answered any more but the one that brings the press."""
     async with running(world.config(), world.web_port) as program:
         await program.ready()
         await world.platform.say(PROMPT)
         await world.platform.until(lambda: any(message.label("once") for message in world.platform.standing))
-        if silent:
-            world.platform.sim.fail(silent, every=True, action="hang")
+        if half_open:
+            world.platform.sim.fail("getUpdates", every=True, action="hang")
         await world.platform.press("once")
         await world.vendor.at("half")
         await world.platform.until(lambda: "Both factors are prime" in shown(world))
@@ -132,8 +132,9 @@ async def test_a_stop_while_a_flood_wait_holds_the_chat(vendor: Vendor, tmp_path
 async def test_a_stop_while_the_line_is_silent(method: str, vendor: Vendor, tmp_path: Path) -> None:
     """All of it, or the polls alone, which then are half open, or what would close the message."""
     async with at_its_pace(tmp_path, vendor, "half") as world:
-        async with half_told(world, "getUpdates" if method == "getUpdates" else "") as program:
-            world.platform.sim.fail(method, every=True, action="hang")
+        async with half_told(world, half_open=method == "getUpdates") as program:
+            if method != "getUpdates":
+                world.platform.sim.fail(method, every=True, action="hang")
             assert await program.stops() == 0
             assert program.clean
         assert (INTERRUPTED in shown(world)) is (method == "getUpdates")

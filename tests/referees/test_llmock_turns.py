@@ -24,6 +24,7 @@ from bot.core.stop import StopReason
 from bot.core.view import View
 from bot.outbox.fold import fold
 from bot.store.store import Store
+from bot.store.transcript import Opening
 from bot.time.clock import SystemClock
 from bot.tools.registry import find_tools
 from tests.referees.conftest import Wire
@@ -55,7 +56,7 @@ async def answered(vendor: Wired, data_dir: Path) -> tuple[StopReason, View]:
         turn = Turn("turn1", UserMessage("1", HERE, OWNER, "What do you collect?", clock.now()), "en")
         row = (await store.inbox.record(turn.message, turn.id, clock.now())).row
         await store.transcript.begin(row.id, HERE, turn.id, clock.now(), *opening_rows(turn))
-        reason = await brain.answer(turn, events.append, Floor(_nothing_to_steer, _parked))
+        reason = await brain.answer(turn, events.append, Floor(_nothing_to_steer, _parked), Opening(1))
     view = View("turn1")
     for event in events:
         view = fold(view, event, "en")

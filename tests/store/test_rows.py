@@ -59,11 +59,11 @@ async def test_unfinished_rows_come_back_in_order_until_their_turn_is_finished(s
 async def test_starts_are_counted_and_the_opening_rows_written_once(store: Store) -> None:
     row = (await store.inbox.record(message(1), "t", 1.0)).row
     opening = UserRow("hi", WHO, "1")
-    assert await store.transcript.begin(row.id, HERE, "t", 1.0, opening) == 1
-    assert await store.transcript.begin(row.id, HERE, "t", 1.0, opening) == 2
+    assert (await store.transcript.begin(row.id, HERE, "t", 1.0, opening)).starts == 1
+    assert (await store.transcript.begin(row.id, HERE, "t", 1.0, opening)).starts == 2
     assert [r.body for r in await store.transcript.turn_rows("t")] == [opening]
     await store.inbox.take_back_attempt("t")
-    assert await store.transcript.begin(row.id, HERE, "t", 1.0, opening) == 2
+    assert (await store.transcript.begin(row.id, HERE, "t", 1.0, opening)).starts == 2
 
 
 async def test_a_message_joins_a_turn_once(store: Store) -> None:

@@ -40,6 +40,8 @@ _CLOCK = _pattern(
     r"(?:今天|今日|现在)是?.{0,2}(?:几号|几月|星期几|周几|礼拜几|什么日子|什么时间|什么时候)",
     r"(?:现在|当前)的?(?:时间|日期)|今天的?日期",
 )
+_TIME_OF_DAY: Final = _pattern(r"\btime\b|\bclock\b", "几点|时间|时候|时刻")
+_RECKONED: Final = re.compile(r"<dates>.*?</dates>", re.DOTALL)
 _SUM = _pattern(
     r"\d\s*[+*×÷^]\s*[-(]*\s*\d|\d\)?\s*[x·]\s*\(?\d|\d\)?\s+[-/]\s+\(?\d|\)\s*[-+*/×÷^]\s*\(?\d",
     r"^[\s\d.,]*\d\s*[-/]\s*[\d\s.+*/×÷^()=?？-]+$",
@@ -98,12 +100,14 @@ def may_need(message: str, tools: Sequence[ToolSpec]) -> tuple[ToolSpec, ...]:
     """The tools, at most ``MOST_TOOLS``, that may serve this message in English or Chinese; none for talk.
 
     A tool of a known family goes by the family's patterns, any other by the words of its name in a message that wants
-    something. Tagged sections in the message are not the person's words and do not count.
+    something. Tagged sections in the message are not the person's words and do not count; where one tells the days
+    that were asked for, a clock is of use for the time of day alone.
     """
     words = _SECTION.sub("", message).strip()
     if _ABOUT.search(words):
         return ()
-    return tuple(tool for tool in tools if _fits(words, tool))[:MOST_TOOLS]
+    told = bool(_RECKONED.search(message)) and not _TIME_OF_DAY.search(words)
+    return tuple(tool for tool in tools if _fits(words, tool) and not (told and _is_clock(tool)))[:MOST_TOOLS]
 
 
 def goes_without_saying(message: str, tool: ToolSpec) -> bool:
@@ -123,6 +127,10 @@ def _fits(words: str, tool: ToolSpec) -> bool:
     telling = {word.removesuffix("s") for word in name - _COMMON if len(word) > 2}
     said = {word.lower().removesuffix("s") for word in re.findall(r"[A-Za-z]+", words)}
     return bool(telling & said) and bool(_WANTS.search(words))
+
+
+def _is_clock(tool: ToolSpec) -> bool:
+    return any(family.asks is _CLOCK for family in _families(tool))
 
 
 def _families(tool: ToolSpec) -> list[Family]:

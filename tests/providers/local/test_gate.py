@@ -48,6 +48,21 @@ def test_what_stands_in_a_section_are_not_the_persons_words() -> None:
     assert may_need(message, TOOLS) == ()
 
 
+@pytest.mark.parametrize(
+    ("words", "needed"),
+    [
+        ("What is the date today?", False),
+        ("今天几号？", False),
+        ("What time is it today?", True),
+        ("今天现在几点了？", True),
+    ],
+)
+def test_a_clock_is_not_offered_for_days_that_have_been_told(words: str, needed: bool) -> None:
+    told = f"<dates>\nToday is Monday, 30 November 2026.\n</dates>\n\n{words}"
+    assert (may_need(told, TOOLS) == (NOW,)) is needed
+    assert may_need(words, TOOLS) == (NOW,)
+
+
 def test_no_message_sees_more_than_a_few_tools() -> None:
     many = tuple(ToolSpec(f"note_{index}", "", {}) for index in range(9))
     assert len(may_need("note: buy milk", many)) == MOST_TOOLS

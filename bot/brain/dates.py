@@ -1,0 +1,79 @@
+"""The days that a message speaks of, worked out for a model that cannot reckon with dates."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, timedelta
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from bot.brain.history import fenced
+from bot.time.dates import Found, dates_in
+from bot.time.festivals import UNTOLD
+
+READ_CHARS: Final = 2000
+MOST_FOUND: Final = 4
+_ASKS: Final = re.compile(
+    r"\b(?:what|which)(?:'s|’s| is| was| will)?\b.{0,24}\b(?:date|day|weekday|month|year)\b|\bhow many (?:days|weeks)\b"
+    r"|几号|几月|日期|(?:星期|周|礼拜)几|哪一?[天年]|多少天|几天|什么日子",
+    re.IGNORECASE,
+)
+_CJK: Final = re.compile(r"[\u4e00-\u9fff]")
+_WEEKDAYS_ZH: Final = "一二三四五六日"
+
+
+def dates_block(now: float, zone: str, text: str) -> str:
+    """What stands before a message that speaks of days, in the message's language; "" for any other message."""
+    today = datetime.fromtimestamp(now, UTC).astimezone(ZoneInfo(zone)).date()
+    text = text[:READ_CHARS]
+    found = dates_in(text, today)[:MOST_FOUND]
+    untold = [match.group() for match in UNTOLD.finditer(text)][:MOST_FOUND]
+    if not (found or untold or _ASKS.search(text)):
+        return ""
+    chinese = bool(_CJK.search(text))
+    lines = [*(_lines_zh if chinese else _lines)(today, found)]
+    lines += [f"{name}：日期不知道。" if chinese else f"{name}: the date is not known." for name in untold]
+    return fenced("dates", "\n".join(dict.fromkeys(lines)))
+
+
+def _lines(today: date, found: tuple[Found, ...]) -> Iterator[str]:
+    yield f"Today is {_day(today)}."
+    yield f"Tomorrow is {_day(today + timedelta(days=1))}."
+    yield f"Yesterday was {_day(today - timedelta(days=1))}."
+    for one in found:
+        away = (one.first - today).days
+        if one.first != one.last:
+            yield f"{_name(one.words)} is from {_day(one.first)} to {_day(one.last)}."
+        elif abs(away) > 1:
+            yield f"{_name(one.words)} {'is' if away > 0 else 'was'} {_day(one.first)}."
+            yield (
+                f"{away} days are left until {_day(one.first)}."
+                if away > 0
+                else f"{-away} days have passed since then."
+            )
+
+
+def _lines_zh(today: date, found: tuple[Found, ...]) -> Iterator[str]:
+    yield f"今天是{_day_zh(today)}。"
+    yield f"明天是{_day_zh(today + timedelta(days=1))}。"
+    yield f"昨天是{_day_zh(today - timedelta(days=1))}。"
+    for one in found:
+        away = (one.first - today).days
+        if one.first != one.last:
+            yield f"{one.words}是{_day_zh(one.first)}到{_day_zh(one.last)}。"
+        elif abs(away) > 1:
+            yield f"{one.words}是{_day_zh(one.first)}。"
+            yield f"离{one.words}还有{away}天。" if away > 0 else f"离{one.words}已经过了{-away}天。"
+
+
+def _name(words: str) -> str:
+    return words[:1].upper() + words[1:]
+
+
+def _day(day: date) -> str:
+    return f"{day:%A}, {day.day} {day:%B} {day.year}"
+
+
+def _day_zh(day: date) -> str:
+    return f"{day.year}年{day.month}月{day.day}日，星期{_WEEKDAYS_ZH[day.weekday()]}"
