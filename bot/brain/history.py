@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 
 from bot.brain.tokens import MESSAGE_TOKENS, estimated_tokens
@@ -140,3 +140,38 @@ def paired(messages: Sequence[Message]) -> bool:
                 return False
             waiting = []
     return not waiting
+
+
+def mended(messages: Sequence[Message]) -> list[Message]:
+    """The same messages with every call answered in the next user message and no result without its call, as every
+    vendor demands."""
+    whole: list[Message] = []
+    waiting: dict[str, CallBlock] = {}
+    for message in messages:
+        kept: list[Block] = []
+        if message.role == "assistant":
+            if waiting:
+                whole.append(Message("user", _answers(waiting, ())))
+            waiting = {}
+            for block in message.content:
+                if isinstance(block, CallBlock) and block.call.id not in waiting:
+                    waiting[block.call.id] = block
+                    kept.append(block)
+                elif not isinstance(block, CallBlock | ResultBlock):
+                    kept.append(block)
+        else:
+            kept += _answers(waiting, message.content)
+            kept += [block for block in message.content if not isinstance(block, CallBlock | ResultBlock)]
+            waiting = {}
+        if kept:
+            whole.append(Message(message.role, tuple(kept)))
+    return [*whole, Message("user", _answers(waiting, ()))] if waiting else whole
+
+
+def _answers(calls: Mapping[str, CallBlock], content: Sequence[Block]) -> tuple[Block, ...]:
+    """One result for each call: the first in ``content``, or that there is none."""
+    found: dict[str, ResultBlock] = {}
+    for block in content:
+        if isinstance(block, ResultBlock):
+            found.setdefault(block.call_id, block)
+    return tuple(found.get(id_) or ResultBlock(id_, call.call.name, NO_RESULT, True) for id_, call in calls.items())

@@ -49,10 +49,13 @@ ChooseChain = Callable[[Turn], Sequence[ModelRef]]
 
 @dataclass(frozen=True, slots=True)
 class Ending:
+    """``step`` is what was shown of a step that will not be finished: its row is written with the end, at once."""
+
     reason: StopReason
     text: str = ""
     reference: str = ""
     calls: tuple[ToolCall, ...] = ()
+    step: StepRow | None = None
 
 
 class Brain:
@@ -103,8 +106,9 @@ class Brain:
             reference=ending.reference,
             how=say("get_model", turn.language),
         )
+        rows = (ending.step,) if ending.step is not None else ()
         end = EndRow(ending.reason, text, ending.reference)
-        await self._store.transcript.append(turn.address, turn.id, self._clock.now(), end)
+        await self._store.transcript.append(turn.address, turn.id, self._clock.now(), *rows, end)
         emit(TurnEnded(ending.reason, text, ending.calls))
         return ending.reason
 
@@ -116,7 +120,7 @@ class Brain:
             return await self._show_again(turn, progress, progress.end, emit)
         draft = await self._store.transcript.draft(turn.id)
         if draft is not None:
-            await self._keep(turn, draft)
+            await self._store.transcript.append(turn.address, turn.id, self._clock.now(), _broken_off(draft))
         started = await self._store.calls.started(turn.id)
         for call in progress.open_calls:
             words = (
@@ -227,22 +231,13 @@ class Brain:
                 )
         except TimeoutError:
             unfinished = await self._store.transcript.draft(turn.id)
-            if unfinished is not None:
-                await self._keep(turn, unfinished)
-            return Ending(StopReason.TIME_LIMIT)
+            return Ending(StopReason.TIME_LIMIT, step=_broken_off(unfinished) if unfinished is not None else None)
         except StepFailed as failed:
-            if failed.partial is not None:
-                await self._store.transcript.append(turn.address, turn.id, self._clock.now(), failed.partial)
-            return self._unavailable(turn, failed)
+            return replace(self._unavailable(turn, failed), step=failed.partial)
         step = _with_unique_ids(step, rows)
         beyond = [block for block in step.content if isinstance(block, CallBlock)][calls_left:]
         step = replace(step, content=tuple(block for block in step.content if block not in beyond))
         return await self._store.transcript.append(turn.address, turn.id, self._clock.now(), step)
-
-    async def _keep(self, turn: Turn, draft: Draft) -> None:
-        """Make a row of the text of a step that will not be finished."""
-        row = StepRow(draft.step, (TextBlock(draft.text),), "", "")
-        await self._store.transcript.append(turn.address, turn.id, self._clock.now(), row)
 
     def _unavailable(self, turn: Turn, failed: StepFailed) -> Ending:
         """What is told is what the first model of the chain met: that is what the owner wants mended."""
@@ -297,6 +292,10 @@ def opening_rows(turn: Turn) -> tuple[GivenRow | UserRow, ...]:
         else ()
     )
     return (*given, *said)
+
+
+def _broken_off(draft: Draft) -> StepRow:
+    return StepRow(draft.step, (TextBlock(draft.text),), "", "")
 
 
 def _tokens(row: Row) -> int:

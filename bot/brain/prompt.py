@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 from bot.brain.dates import dates_block
-from bot.brain.history import fenced, history_messages, size_of, turn_messages, without_thinking
+from bot.brain.history import fenced, history_messages, mended, paired, size_of, turn_messages, without_thinking
 from bot.brain.tokens import estimated_tokens
 from bot.brain.turn import Turn
 from bot.core.model import Message, ModelRef, ModelRequest, TextBlock
 from bot.core.tool import ToolSpec
 from bot.core.transcript import Row
+
+log = logging.getLogger(__name__)
 
 WINDOW_TOKENS = 128_000
 """Assumed where neither the config nor the provider says how large a model's window is."""
@@ -113,10 +116,14 @@ def request_for(
     past = history_messages(history, max(0, min(share, left)))
     if left < share and len(past) < len(history_messages(history, share)):
         mine = without_thinking(mine)
+    messages = [*past, *mine]
+    if not paired(messages):
+        log.warning("turn %s: calls and results do not match; missing results are said to be missing", turn.id)
+        messages = mended(messages)
     return ModelRequest(
         model=model,
         system=system,
-        messages=(*past, *mine),
+        messages=tuple(messages),
         tools=tuple(tools),
         tool_choice="none" if no_more_tools else "auto",
         gather=turn.gather,

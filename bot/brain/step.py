@@ -55,9 +55,9 @@ BuildRequest = Callable[[ModelRef, str], ModelRequest]
 
 class StepFailed(Exception):
     """No model of the chain finished the step. ``model`` was asked first and met ``cause``; ``partial`` is the row of
-    what was shown of the step, if anything was."""
+    what was shown of the step, and of what was wrong."""
 
-    def __init__(self, partial: StepRow | None, model: ModelRef, cause: ProviderError) -> None:
+    def __init__(self, partial: StepRow, model: ModelRef, cause: ProviderError) -> None:
         super().__init__(str(cause))
         self.partial, self.model, self.cause = partial, model, cause
 
@@ -138,8 +138,10 @@ class ModelSteps:
         if len(longest) > len(draft.text) and await self._anew(turn, draft, before) is not None:
             draft = replace(draft, text=longest)
             emit(Resumed(before + separator(before, longest) + longest, tools, cards))
-        partial = StepRow(draft.step, (TextBlock(draft.text),), "", "") if draft.text else None
-        raise StepFailed(partial, chain[0], first or ProviderUnreachable("No model was asked."))
+        cause = first or ProviderUnreachable("No model was asked.")
+        shown = (TextBlock(draft.text),) if draft.text else ()
+        partial = StepRow(draft.step, shown, "", "", wanted=str(chain[0]), fault=fault_of(cause))
+        raise StepFailed(partial, chain[0], cause)
 
     async def _anew(self, turn: Turn, draft: Draft, before: str) -> int | None:
         """Where in the answer the draft began that another attempt replaces, once it writes; None where there is none

@@ -65,7 +65,10 @@ def _person(row: Mapping[str, Any]) -> str:
 def _step(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     usage = row["usage"]
     tokens = f"{usage['input_tokens']} tokens read, {usage['output_tokens']} written"
-    yield "model", f"{row['model']}, step {row['step']}, {row['stop'] or 'broken off'}, {tokens}"
+    yield (
+        "model",
+        f"{row['model'] or row['wanted'] or 'no model'}, step {row['step']}, {row['stop'] or 'broken off'}, {tokens}",
+    )
     for block in row["content"]:
         match block["kind"]:
             case "text":

@@ -17,6 +17,7 @@ from bot.config.problems import Findings, Place
 from bot.config.secret_file import read_secret
 from bot.config.section import OFF_WORDS, is_off
 from bot.config.shape import add_complaints, core, fields_of, is_mapping, is_section
+from bot.config.traps import AS_NUMBER, AS_TEXT, ZeroDigits, why_no_number
 
 M = TypeVar("M", bound=BaseModel)
 _CURLY: Final = "“”‘’„«»「」"
@@ -73,13 +74,26 @@ class Fitting:
             return [] if is_off(item) else item
         if get_origin(expected) is Literal:
             return self._word(get_args(expected), item, place)
-        if expected is SecretStr:
+        if expected in (int, float):
+            self._number(expected, item, place)
+        elif isinstance(item, ZeroDigits):
+            self.findings.add(place, AS_TEXT)
+        elif expected is SecretStr:
             return self._secret(item, place)
-        if expected in (int, float) and isinstance(item, bool):
-            self.findings.add(place, f"must be a number, not {str(item).lower()}")
         elif expected is Path and isinstance(item, str) and not item.strip():
             self.findings.add(place, "must not be empty")
         return item
+
+    def _number(self, expected: Any, item: Any, place: Place) -> None:
+        """What pydantic would let pass or could not explain; it says the rest."""
+        wanted = "must be a whole number" if expected is int else "must be a number"
+        if isinstance(item, bool):
+            said = str(item).lower()
+            self.findings.add(place, f"must be a number, not {said}{why_no_number(said)}")
+        elif isinstance(item, str) and ZeroDigits.held_by(item.strip()):
+            self.findings.add_value(place, AS_NUMBER)
+        elif isinstance(item, str) and (why := why_no_number(item)):
+            self.findings.add_value(place, wanted, why)
 
     def _subsection(self, cls: type[BaseModel], item: Any, place: Place) -> Any:
         if isinstance(item, dict):

@@ -50,6 +50,10 @@ class CallKind(enum.IntEnum):
 class Governor(Protocol):
     """The one place where platform rates are kept. Keys are addresses; the account is ``channel:account``."""
 
+    def has_room(self, to: Address, kind: CallKind) -> bool:
+        """Whether ``room`` would return at once."""
+        ...
+
     async def room(self, to: Address, kind: CallKind) -> None:
         """Wait until a call of this kind would be let through at once; takes nothing."""
         ...

@@ -187,6 +187,11 @@ class BucketGovernor:
     def known_chats(self) -> int:
         return len(self._chats)
 
+    def has_room(self, to: Address, kind: CallKind) -> bool:
+        chat, account = self._places(to)
+        free_at = max(chat.free_at(kind), account.free_at)
+        return not account.ready and not chat.tickets and free_at <= self._clock.monotonic() + _TOLERANCE
+
     async def room(self, to: Address, kind: CallKind) -> None:
         await self._admitted(to, kind, takes=False)
 

@@ -208,7 +208,7 @@ class Publisher:
 
     async def _room(self) -> None:
         """The end of the turn makes a final of a preview that waits."""
-        if not self._ended.is_set():
+        if not self._ended.is_set() and not self._governor.has_room(self._to, CallKind.PREVIEW):
             await first_of(self._governor.room(self._to, CallKind.PREVIEW), self._ended.wait())
         if self._ended.is_set():
             await self._governor.room(self._to, CallKind.FINAL)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from typing import Final, Protocol, runtime_checkable
@@ -20,16 +19,6 @@ from bot.providers.settings import ProviderConfig
 from bot.providers.watchdog import Patience, Watchdog
 
 CLOSE_SECONDS: Final = 3.0
-
-
-@dataclass(frozen=True, slots=True)
-class Availability:
-    """Whether a configured provider can be used; ``reason`` is a sentence when it cannot."""
-
-    name: str
-    kind: str
-    usable: bool
-    reason: str = ""
 
 
 @runtime_checkable
@@ -51,15 +40,6 @@ class Models:
         self._bare: dict[str, Provider] = {}
         self._built: dict[str, Provider] = {}
         self._warmed: set[tuple[str, str]] = set()
-
-    def availability(self) -> tuple[Availability, ...]:
-        """One line for each configured provider, in the order of the config. Imports no vendor library."""
-        lines = []
-        for entry in self._entries.values():
-            missing = _missing(entry)
-            reason = _sentence(entry, missing) if missing else ""
-            lines.append(Availability(entry.name, entry.kind, not missing, reason))
-        return tuple(lines)
 
     def usable(self, model: ModelRef) -> bool:
         """Whether the provider of this model is configured and can be used at the model's address."""

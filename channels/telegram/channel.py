@@ -7,8 +7,10 @@ import hashlib
 import json
 import logging
 from collections import OrderedDict
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final, TypeVar
 
 from bot.core.address import Address
 from bot.core.errors import (
@@ -19,7 +21,7 @@ from bot.core.errors import (
     StoreError,
     Unauthorised,
 )
-from bot.core.inbound import ButtonPress, FileRef, Inbound, UserMessage
+from bot.core.inbound import ButtonPress, FileRef, Inbound, Receipt, UserMessage
 from bot.core.ports import CallKind, ChannelKit, Progress, Receive
 from bot.core.tasks import first_failure
 from bot.core.text import clipped
@@ -33,11 +35,13 @@ from channels.telegram.entities import Renderer
 from channels.telegram.errands import Errands
 from channels.telegram.polling import STALE_AFTER, Poller
 from channels.telegram.silences import Silences
-from channels.telegram.spans import shown_text
+from channels.telegram.spans import is_blank, shown_text
 from channels.telegram.updates import Me
 from channels.telegram.wire import Moved, NotModified, Wire, who_am_i
 
 log = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 SIZE: Final = 4096
 CHAT_INTERVAL: Final = 1.05
@@ -48,6 +52,8 @@ PRESSED_CHARS: Final = 200
 ROW_BUTTONS: Final = 2
 ASKED_KEPT: Final = 2000
 LANGUAGES: Final = ("en", "zh")
+NOTHING: Final = "…"
+"""Stands for an answer of invisible characters alone, which Telegram would refuse."""
 NO_PREVIEW: Final = {"is_disabled": True}
 """Given with every call, so that a link's preview neither comes nor goes while the text grows."""
 
@@ -71,6 +77,14 @@ def is_group(address: Address) -> bool:
     return address.chat.startswith("-")
 
 
+@dataclass(slots=True)
+class _Arrival:
+    """A message on its way into the store. ``answered``: something was shown meanwhile, so nobody waits any more."""
+
+    over: asyncio.Event
+    answered: bool = False
+
+
 class TelegramChannel:
     """Implements ``bot.core.ports.Channel``."""
 
@@ -85,6 +99,7 @@ class TelegramChannel:
         self._me: Me | None = None
         self._poller: Poller | None = None
         self._asked: OrderedDict[str, str] = OrderedDict()
+        self._arriving: dict[Address, _Arrival] = {}
         self._moved: dict[str, str] = {}
         live = config.streaming != "off"
         self._private = Limits(size=SIZE, unit="utf16", pace=CHAT_INTERVAL, previews=live)
@@ -104,7 +119,8 @@ class TelegramChannel:
 
     @property
     def connected(self) -> bool:
-        return self._poller is not None and self._poller.connected
+        """A poll that is still open does not know yet that the token was refused elsewhere."""
+        return self._poller is not None and self._poller.connected and not self._wire.is_refused
 
     @property
     def progress(self) -> Progress | None:
@@ -131,22 +147,42 @@ class TelegramChannel:
     async def _proven(self) -> Me:
         """Who the bot is, asked once: the token is good, and these are the names under which it is meant."""
         if self._me is None:
-            self._me = await who_am_i(self._wire)
+            self._me = await self._patiently(lambda: who_am_i(self._wire))
             log.info("%s is @%s", self.name, self._me.username)
         return self._me
 
+    async def _patiently(self, call: Callable[[], Awaitable[T]]) -> T:
+        """For calls that no governor lets through: Telegram's flood waits hold for them as well."""
+        while True:
+            try:
+                return await call()
+            except RateLimited as limited:
+                log.warning("%s waits %g s, as Telegram asks", self.name, limited.retry_after)
+                await self._kit.clock.sleep(limited.retry_after)
+
     async def _take(self, inbound: Inbound, receive: Receive) -> None:
-        receipt = await receive(inbound)
+        """The turn runs before ``receive`` returns, and may be quicker; in a group it must know its question first."""
+        to = inbound.address
+        arrival = self._arriving[to] = _Arrival(asyncio.Event())
+        try:
+            self._taken(inbound, await receive(inbound), arrival)
+        finally:
+            arrival.over.set()
+            if self._arriving.get(to) is arrival:
+                del self._arriving[to]
+
+    def _taken(self, inbound: Inbound, receipt: Receipt, arrival: _Arrival) -> None:
+        to = inbound.address
         if isinstance(inbound, ButtonPress) and receipt.duplicate:
-            await self.answer(inbound, "")  # whoever took it may have died before the answer: the button must not wait
+            self._answer(inbound, "")  # whoever took it may have died before the answer: the button must not wait
         if not isinstance(inbound, UserMessage) or receipt.duplicate:
             return
-        to = inbound.address
         if receipt.refused:
-            self._errands.surely(to, lambda: self._send(to, {"text": receipt.refused}))
+            self._errands.surely(to, CallKind.FINAL, lambda: self._send(to, {"text": receipt.refused}))
         elif receipt.turn:
             self._remember(receipt.turn, inbound)
-            self._errands.typing(to, lambda: self._call(to, "sendChatAction", action="typing"))
+            if not arrival.answered:
+                self._errands.typing(to, lambda: self._call(to, "sendChatAction", action="typing", **_thread(to)))
 
     def _remember(self, turn: str, message: UserMessage) -> None:
         """In a group the answer replies to its question; after a restart it stands alone."""
@@ -156,9 +192,14 @@ class TelegramChannel:
                 self._asked.popitem(last=False)
 
     async def show(self, to: Address, ref: Ref | None, part: Part) -> Ref:
+        if ref is None and (arrival := self._arriving.get(to)):
+            arrival.answered = True
+            if is_group(to):
+                await arrival.over.wait()
         async with self._kit.governor.call(to, CallKind.FINAL if part.final else CallKind.PREVIEW):
             self._errands.seen(to)
             text = part.rendered.text if part.rendered.entities else shown_text(part.rendered.text)
+            text = NOTHING if is_blank(text) else text
             params: dict[str, Any] = {"text": text, "link_preview_options": NO_PREVIEW}
             if part.rendered.entities:
                 params["entities"] = [
@@ -182,8 +223,7 @@ class TelegramChannel:
         return ref
 
     async def _send(self, to: Address, params: dict[str, Any]) -> Ref:
-        thread = {"message_thread_id": int(to.thread)} if to.thread else {}
-        sent = await self._call(to, "sendMessage", **thread, **params)
+        sent = await self._call(to, "sendMessage", **_thread(to), **params)
         if not isinstance(sent, dict) or not isinstance(sent.get("message_id"), int):
             raise ChannelUnreachable("Telegram did not say which message it sent.", maybe_done=True)
         return Ref(str(sent["message_id"]))
@@ -197,10 +237,18 @@ class TelegramChannel:
 
     async def answer(self, press: ButtonPress, notice: str) -> None:
         """Returns at once: the poll that brought the press must not wait for the answer to it."""
+        self._answer(press, notice)
+
+    def _answer(self, press: ButtonPress, notice: str) -> None:
         params: dict[str, Any] = {"callback_query_id": press.token}
         if notice:
             params["text"] = clipped(notice, PRESSED_CHARS)
-        self._errands.once(press.address, CallKind.ANSWER, lambda: self._wire.call("answerCallbackQuery", **params))
+        self._errands.surely(
+            press.address,
+            CallKind.ANSWER,
+            lambda: self._wire.call("answerCallbackQuery", **params),
+            repeatable=True,
+        )
 
     async def fetch(self, file: FileRef) -> bytes:
         return await self._wire.download(file.id)
@@ -238,13 +286,19 @@ class TelegramChannel:
                 digest = hashlib.sha256(json.dumps(commands).encode()).hexdigest()
                 if await self._kit.notes.read(f"menu {language}") == digest:
                     continue
-                own: dict[str, Any] = {} if language == LANGUAGES[0] else {"language_code": language}
-                await self._wire.call("setMyCommands", commands=commands, **own)
+                params: dict[str, Any] = {"commands": commands}
+                if language != LANGUAGES[0]:
+                    params["language_code"] = language
+                await self._patiently(partial(self._wire.call, "setMyCommands", **params))
                 await self._kit.notes.write(f"menu {language}", digest)
         except Unauthorised:
             raise
         except (ChannelError, StoreError) as error:
             log.warning("the menu of commands waits for the next start: %s", error)
+
+
+def _thread(to: Address) -> dict[str, int]:
+    return {"message_thread_id": int(to.thread)} if to.thread else {}
 
 
 def _entity(type_: str, offset: int, length: int, value: str) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from markdown_it.token import Token
 from bot.core.view import Entity, Rendered
 from channels.telegram.blocks import Scribe
 from channels.telegram.markdown import MAX_NESTING, Env, parser
-from channels.telegram.spans import Canvas, entities, shown_text, units
+from channels.telegram.spans import Canvas, entities, is_blank, shown_text, units
 
 MESSAGE_UNITS: Final = 4096
 MESSAGE_ENTITIES: Final = 100
@@ -72,7 +72,10 @@ class Renderer:
             pieces.append(block.text)
             found += [replace(entity, offset=entity.offset + size) for entity in block.entities]
             size += block.size
-        return Rendered("".join(pieces), max(size, ceil(MESSAGE_UNITS * len(found) / MESSAGE_ENTITIES)), tuple(found))
+        text = "".join(pieces)
+        if is_blank(text):
+            return Rendered("", 0)
+        return Rendered(text, max(size, ceil(MESSAGE_UNITS * len(found) / MESSAGE_ENTITIES)), tuple(found))
 
     def _drawn(self, source: str) -> Iterator[tuple[str, _Block]]:
         """Each top-level block, and the line breaks that part it from the one before."""

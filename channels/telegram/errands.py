@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import deque
 from collections.abc import Callable, Coroutine
 from typing import Any, Final
 
@@ -23,8 +24,10 @@ TYPING_AFTER: Final = 0.6
 TYPING_EVERY: Final = 4.5
 """Telegram shows it for five seconds."""
 TYPING_TIMES: Final = 40
+TYPING_PER_SECOND: Final = 10
+"""Over all chats: a third of what an account bears, and in a rush the answers themselves are the better sign."""
 TYPING_FAILURES: Final = 3
-SAY_TRIES: Final = 5
+TRIES: Final = 5
 
 
 class Errands:
@@ -34,6 +37,7 @@ class Errands:
         self._governor, self._clock = governor, clock
         self._line: asyncio.Queue[Errand] = asyncio.Queue()
         self._awaited: dict[Address, object] = {}
+        self._typed_at: deque[float] = deque([-1.0] * TYPING_PER_SECOND, maxlen=TYPING_PER_SECOND)
 
     async def run(self) -> None:
         slots = asyncio.Semaphore(AT_ONCE)
@@ -51,31 +55,22 @@ class Errands:
         finally:
             slots.release()
 
-    def once(self, to: Address, kind: CallKind, call: Call) -> None:
-        """Call when the governor lets it; a refusal is the end of it."""
+    def surely(self, to: Address, kind: CallKind, call: Call, *, repeatable: bool = False) -> None:
+        """Call when the governor lets it, and again where that can help. ``repeatable``: twice does no harm."""
 
         async def errand() -> None:
-            async with self._governor.call(to, kind):
-                await call()
-
-        self._line.put_nowait(errand)
-
-    def surely(self, to: Address, call: Call) -> None:
-        """As ``once``, but tried again where that can help."""
-
-        async def errand() -> None:
-            for attempt in range(SAY_TRIES):
+            for attempt in range(TRIES):
                 try:
-                    async with self._governor.call(to, CallKind.FINAL):
+                    async with self._governor.call(to, kind):
                         await call()
                     return
                 except RateLimited:
                     continue
                 except ChannelUnreachable as error:
-                    if error.maybe_done:
+                    if error.maybe_done and not repeatable:
                         raise
                     await self._clock.sleep(2.0**attempt)
-            log.warning("a sentence for %s was given up", to)
+            log.warning("a call for %s was given up", to)
 
         self._line.put_nowait(errand)
 
@@ -104,6 +99,10 @@ class Errands:
 
     async def _typed(self, to: Address, call: Call, token: object) -> bool:
         """A sign of life that would have to wait for its turn is no longer one."""
+        now = self._clock.monotonic()
+        if now - self._typed_at[0] < 1.0:
+            return True
+        self._typed_at.append(now)
         try:
             async with asyncio.timeout(TYPING_EVERY), self._governor.call(to, CallKind.TYPING):
                 if self._awaited.get(to) is token:

@@ -147,7 +147,7 @@ class Poller:
             log.warning("update %d is not kept: %s", number, error)
 
     async def _displaced(self, displaced: Displaced, times: int) -> None:
-        if displaced.webhook:
+        if displaced.webhook and times == 1:
             log.warning("%s had a webhook, which is removed: this program fetches the messages itself", self._channel)
             await self._unhooked()
             return
@@ -157,6 +157,8 @@ class Poller:
         if times >= RIVAL_PATIENCE:
             raise Unauthorised("Another program has the messages of this bot; stop it and start again.")
         await self._clock.sleep(min(RIVAL_WAIT * times, 6 * RIVAL_WAIT))
+        if displaced.webhook:
+            await self._unhooked()
 
     async def _unhooked(self) -> None:
         try:

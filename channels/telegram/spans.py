@@ -19,6 +19,8 @@ _ORDER: Final = {kind: rank for rank, kind in enumerate(("blockquote", "text_lin
 _ASTRAL = re.compile("[\U00010000-\U0010ffff]")
 _UNSHOWN = re.compile("[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069\u0333\u033f\u030a]+")
 """What the server removes or turns into spaces (td/telegram/misc.cpp, clean_input_string), and isolates as well."""
+_BLANK = re.compile("[\\s\xad\u115f\u1160\u180e\u200b-\u200f\u2060\u2800\u3164\ufe0f\ufeff\uffa0]*")
+"""Nothing of this is seen; the server refuses a text that has nothing else."""
 _RING = re.compile("[A-Za-z]\u030a")
 _BREAKS = re.compile("\r\n?|[\u2028\u2029]")
 _SURROGATES = re.compile("[\ud800-\udfff]")
@@ -75,6 +77,11 @@ def shown_text(text: str) -> str:
     if "\u030a" in text:
         text = _RING.sub(lambda found: unicodedata.normalize("NFC", found[0]), text)
     return _UNSHOWN.sub("", text)
+
+
+def is_blank(text: str) -> bool:
+    """Whether a person would see nothing."""
+    return _BLANK.fullmatch(text) is not None
 
 
 def units(text: str) -> int:

@@ -25,6 +25,7 @@ _ALONE: Final = (
 )
 _SAID: Final = frozenset(
     {"text", "caption", "photo", "contact", "location", "venue", "poll", "dice", "story", "rich_message", "paid_media"}
+    | {"checklist", "game", "giveaway", "invoice"}
     | {kind for kind, _ in _ALONE}
 )
 """A message without any of these is a note of the service: somebody joined, something was pinned."""
@@ -83,6 +84,8 @@ class _Reader:
         if direct:
             addressed = True
         else:
+            if self._is_for_another(text, entities):
+                return Left("a command for another bot")
             text, addressed = self._meant(raw, text, entities)
         forwarded = "forward_origin" in raw
         quote = Quote(text, _origin(raw["forward_origin"]), forwarded=True) if forwarded else self._quote(raw)
@@ -153,9 +156,6 @@ class _Reader:
                 case "text_mention" if self._is_me(entity.get("user")):
                     cuts.append((begin, end))
                 case "bot_command" if begin == 0:
-                    _, at, other = said.partition("@")
-                    if at and other.lower() != self._me.username.lower():
-                        return text, False
                     meant = True
         for begin, end in sorted(cuts, reverse=True):
             before, after = units[: 2 * begin], units[2 * end :]
@@ -164,6 +164,13 @@ class _Reader:
             elif not _letters(after).strip():
                 units = before
         return (_letters(units).strip() if cuts else text), meant or bool(cuts)
+
+    def _is_for_another(self, text: str, entities: Sequence[Raw]) -> bool:
+        for entity in entities:
+            if entity.get("type") == "bot_command" and int(entity["offset"]) == 0:
+                _, at, other = text[: int(entity["length"])].partition("@")
+                return bool(at) and other.lower() != self._me.username.lower()
+        return False
 
     def _is_me(self, user: Any) -> bool:
         return isinstance(user, Mapping) and user.get("id") == self._me.id

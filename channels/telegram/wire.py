@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
 import warnings
 from typing import Any, Final
@@ -44,6 +45,8 @@ FILE_BYTES: Final = 20 * 1024 * 1024
 UNNAMED_WAIT: Final = 5
 LONGEST_WAIT: Final = 86_400.0
 
+# the library writes every text that comes and goes into its log of details
+logging.getLogger("telegram").setLevel(logging.WARNING)
 # ``do_api_request`` is the library's documented way to a raw answer; it warns at every call that there are typed ones,
 # and reading ``retry_after`` warns that it will be a time span one day, which is taken here as well
 warnings.filterwarnings("ignore", message="Please use 'Bot\\.", category=PTBUserWarning)
@@ -145,6 +148,10 @@ class Wire:
         request = HouseRequest(http)
         self._bot = Bot(token, base_url=f"{api_base}/bot", request=request, get_updates_request=request)
         self._refused: Unauthorised | None = None
+
+    @property
+    def is_refused(self) -> bool:
+        return self._refused is not None
 
     async def call(self, method: str, /, *, seconds: float = CALL_SECONDS, **params: Any) -> Any:
         """The ``result`` of the answer. ``seconds`` is how long the server may be silent."""

@@ -31,7 +31,7 @@ from channels.web.openai import Exchanges, OpenAi
 from channels.web.render import blocks
 from channels.web.socket import Socket
 from channels.web.stream import Seats
-from channels.web.words import phrase
+from channels.web.words import phrase, unstored
 
 log = logging.getLogger(__name__)
 
@@ -228,8 +228,9 @@ def _application(desk: Desk, gate: Gate, exchanges: Exchanges, kit: ChannelKit) 
         assert isinstance(error, Refused)
         return answer(request, error.status, error.word, **error.values)
 
-    async def unstored(request: Request, error: Exception) -> Response:
-        return answer(request, 503, "not_stored")
+    async def not_stored(request: Request, error: Exception) -> Response:
+        assert isinstance(error, StoreError)
+        return answer(request, 503, unstored(error))
 
     async def broken(request: Request, error: Exception) -> Response:
         return answer(request, 500, "broke")
@@ -241,7 +242,7 @@ def _application(desk: Desk, gate: Gate, exchanges: Exchanges, kit: ChannelKit) 
             *OpenAi(desk, gate, seats, exchanges).routes,
             WebSocketRoute("/v1/ws", Socket(desk, gate, seats).endpoint),
         ],
-        exception_handlers={HTTPException: unrouted, Refused: refused, StoreError: unstored, Exception: broken},
+        exception_handlers={HTTPException: unrouted, Refused: refused, StoreError: not_stored, Exception: broken},
     )
     headers = [(name.encode(), value.encode()) for name, value in SECURITY_HEADERS]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -31,6 +31,12 @@ _BROKEN: Final = frozenset(
         StopReason.INTERRUPTED,
     }
 )
+_REFUSALS: Final[Mapping[str, str]] = {
+    "key_refused": "upstream_key_refused",
+    "no_credit": "insufficient_quota",
+    "model_missing": "model_not_found",
+    "request_refused": "upstream_request_refused",
+}
 DONE: Final = b"data: [DONE]\n\n"
 PING: Final = b": beat\n\n"
 
@@ -44,10 +50,24 @@ def is_failure(stop: StopReason) -> bool:
     return stop in _BROKEN
 
 
-def status_of(stop: StopReason) -> int:
+def status_of(stop: StopReason, fault: str = "") -> int:
+    """Of an error. What a vendor refuses us is no passing trouble (503), and no fault of the client's own key (401)."""
     if stop is StopReason.CONTEXT_OVERFLOW:
         return 400
+    if fault in _REFUSALS:
+        return 502
     return 503 if stop in (StopReason.PROVIDER_UNAVAILABLE, StopReason.NO_MODEL) else 500
+
+
+def code_of(stop: StopReason, fault: str = "") -> str:
+    """The machine-readable word beside the sentence; OpenAI's own where it has one for this."""
+    return _REFUSALS.get(fault, stop.value)
+
+
+def fault_in(rows: Sequence[Row]) -> str:
+    """What was wrong with the model that was wanted, where no model answered."""
+    steps = [row.body for row in rows if isinstance(row.body, StepRow)]
+    return steps[-1].fault if steps and not steps[-1].stop else ""
 
 
 def error_body(message: str, kind: str, *, param: str | None = None, code: str | None = None) -> dict[str, Any]:

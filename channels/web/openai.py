@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final
@@ -19,6 +19,8 @@ from bot.core.address import Address
 from bot.core.errors import StoreError
 from bot.core.inbound import FileRef, UserMessage
 from bot.core.model import Usage
+from bot.core.stop import StopReason
+from bot.core.transcript import Row
 from bot.core.view import Part
 from channels.web.bodies import json_answer, json_body, language_of
 from channels.web.caller import OWN_MODEL, Asked, Malformed, asked
@@ -26,7 +28,9 @@ from channels.web.completion import (
     DONE,
     PING,
     Completion,
+    code_of,
     error_body,
+    fault_in,
     finish_reason,
     is_failure,
     spent,
@@ -36,7 +40,7 @@ from channels.web.completion import (
 from channels.web.desk import API_PREFIX, Desk, Refused
 from channels.web.gate import Gate, Verdict
 from channels.web.stream import HEADERS, Seats, while_connected
-from channels.web.words import phrase
+from channels.web.words import phrase, unstored
 
 log = logging.getLogger(__name__)
 
@@ -140,8 +144,8 @@ class OpenAi:
         except Refused as refused:
             kind = "server_error" if refused.status >= 500 else "invalid_request_error"
             return json_answer(error_body(refused.sentence(language), kind), refused.status)
-        except StoreError:
-            return json_answer(error_body(phrase("not_stored", language), "server_error"), 503)
+        except StoreError as error:
+            return json_answer(error_body(phrase(unstored(error), language), "server_error"), 503)
 
     def _answer(self, request: Request, wanted: Asked, language: str) -> Response:
         if wanted.model not in self._names():
@@ -186,8 +190,8 @@ class _Answer(Response):
                 await self._run(receive, send)
         except Refused as refused:
             await self._fail(send, refused.status, refused.sentence(self._language), "server_error")
-        except StoreError:
-            await self._fail(send, 503, phrase("not_stored", self._language), "server_error")
+        except StoreError as error:
+            await self._fail(send, 503, phrase(unstored(error), self._language), "server_error")
 
     async def _hand_in(self) -> str:
         """The sentence of a refusal, "" when the turn is on its way."""
@@ -225,7 +229,8 @@ class _Answer(Response):
         assert stop is not None
         if is_failure(stop):
             notice = part.view.notices[-1] if part.view.notices else phrase("unfinished", self._language)
-            await self._fail(send, status_of(stop), notice, "server_error", stop.value)
+            fault = await self._fault(stop)
+            await self._fail(send, status_of(stop, fault), notice, "server_error", code_of(stop, fault))
             return
         body = self._completion.whole(part.markdown, calls, finish_reason(stop, calls), await self._usage())
         await json_answer(body)(self._request.scope, self._request.receive, send)
@@ -262,7 +267,7 @@ class _Answer(Response):
         assert stop is not None
         if is_failure(stop):
             notice = part.view.notices[-1] if part.view.notices else phrase("unfinished", self._language)
-            await self._break(send, notice, stop.value)
+            await self._break(send, notice, code_of(stop, await self._fault(stop)))
             return
         if calls:
             await _write(send, self._completion.calls_chunk(calls))
@@ -277,11 +282,18 @@ class _Answer(Response):
         await send({"type": "http.response.body", "body": body})
 
     async def _usage(self) -> Usage:
+        return spent(await self._rows())
+
+    async def _fault(self, stop: StopReason) -> str:
+        """What the vendor had against it, where the vendor did; "" for every other end."""
+        return fault_in(await self._rows()) if stop in (StopReason.PROVIDER_UNAVAILABLE, StopReason.NO_MODEL) else ""
+
+    async def _rows(self) -> Sequence[Row]:
         try:
             async with asyncio.timeout(USAGE_SECONDS):
-                return spent(await self._desk.kit.archive.rows(self._exchange.address, USAGE_ROWS))
+                return await self._desk.kit.archive.rows(self._exchange.address, USAGE_ROWS)
         except (TimeoutError, StoreError):
-            return Usage()
+            return ()
 
     async def _fail(self, send: Send, status: int, message: str, kind: str, code: str | None = None) -> None:
         answer = json_answer(error_body(message, kind, code=code), status, NO_RETRY)

@@ -16,7 +16,7 @@ from channels.web.events import Frame
 from channels.web.gate import Gate, Verdict
 from channels.web.screen import encoded
 from channels.web.stream import Batch, Following, Seats, cursor_of
-from channels.web.words import phrase
+from channels.web.words import phrase, unstored
 
 FRAME_CHARS: Final = 200_000
 
@@ -76,8 +76,8 @@ class Socket:
             return await self._act(body, address, language)
         except Refused as refused:
             sentence = refused.sentence(language)
-        except StoreError:
-            sentence = phrase("not_stored", language)
+        except StoreError as error:
+            sentence = phrase(unstored(error), language)
         return {"type": "error", "id": body.get("id"), "error": sentence}
 
     async def _act(self, body: dict[str, Any], address: Address, language: str) -> dict[str, Any]:

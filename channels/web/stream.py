@@ -21,7 +21,9 @@ from channels.web.desk import Refused
 from channels.web.events import Frame, Hub, Reader
 from channels.web.story import opening
 
-SEATS_PER_CLIENT: Final = 64
+SEATS_PER_CLIENT: Final = 128
+"""Pages, and streams of scripts, that one client may hold open; behind a proxy that does not tell its clients apart all
+of them are one."""
 SEATS: Final = 512
 SEND_SECONDS: Final = 45.0
 """A reader that takes nothing for so long is cut off; it catches up when it comes back."""
@@ -34,14 +36,14 @@ HEADERS: Final = {
 
 @dataclass(slots=True)
 class Seats:
-    """How many streams are open, in all and for each client address."""
+    """How many streams are open, in all and for each client."""
 
     taken: Counter[str] = field(default_factory=Counter)
 
     @contextmanager
     def seat(self, connection: HTTPConnection) -> Iterator[None]:
         """Raises ``Refused`` (503) when there is none left."""
-        client = connection.client.host if connection.client else ""
+        client = client_of(connection)
         if self.taken[client] >= SEATS_PER_CLIENT or self.taken.total() >= SEATS:
             raise Refused(503, "too_many")
         self.taken[client] += 1
@@ -51,6 +53,15 @@ class Seats:
             self.taken[client] -= 1
             if not self.taken[client]:
                 del self.taken[client]
+
+
+def client_of(connection: HTTPConnection) -> str:
+    """The address of whoever is connected, as the last proxy saw it where there is one. Only people with the token come
+    through a proxy, so nobody gains by a false header but a seat among the ``SEATS`` of all."""
+    told = connection.headers.get("x-forwarded-for", "").split(",")[-1].strip() or connection.headers.get(
+        "x-real-ip", ""
+    )
+    return told.strip()[:64] or (connection.client.host if connection.client else "")
 
 
 def cursor_of(connection: HTTPConnection) -> int | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from bot.core.errors import StoreBusy, StoreDamaged, StoreError, StoreFull, StoreReadOnly
+
 WORDS: Final[dict[str, dict[str, str]]] = {
     "token_needed": {
         "en": "This needs the access token: send it as “Authorization: Bearer …”, or sign in on the page.",
@@ -56,6 +58,22 @@ WORDS: Final[dict[str, dict[str, str]]] = {
         "en": "Your message could not be stored, so it was not accepted. Please try again.",
         "zh": "消息未能保存，因此没有被接收。请重试。",
     },
+    "disk_full": {
+        "en": "Your message was not accepted: the disk of the machine I run on is full. Free some space there.",
+        "zh": "消息没有被接收：我所在机器的磁盘已满。请释放一些空间。",
+    },
+    "store_locked": {
+        "en": "Your message was not accepted: another program holds my store. Close it, or wait.",
+        "zh": "消息没有被接收：其他程序正占用我的存储文件。请关闭该程序或稍候。",
+    },
+    "store_read_only": {
+        "en": "Your message was not accepted: my data folder cannot be written. Give the user I run as the right to.",
+        "zh": "消息没有被接收：我的数据文件夹不可写。请授予运行我的用户写入权限。",
+    },
+    "store_damaged": {
+        "en": "Your message was not accepted: my store is damaged. Start me again: I then save what can be saved.",
+        "zh": "消息没有被接收：我的存储文件已损坏。请重新启动我，我会尽量挽救数据。",
+    },
     "not_ready": {"en": "I am still starting. Please try again in a moment.", "zh": "正在启动，请稍后再试。"},
     "too_many": {
         "en": "Too many open streams. Close a page and try again.",
@@ -75,6 +93,20 @@ WORDS: Final[dict[str, dict[str, str]]] = {
 def phrase(key: str, language: str = "en", **values: object) -> str:
     """The sentence ``key`` in ``language`` (``zh…`` is Chinese, anything else English) with ``values`` filled in."""
     return WORDS[key]["zh" if language.lower().startswith("zh") else "en"].format(**values)
+
+
+def unstored(error: StoreError) -> str:
+    """The key of the sentence for a message that was not stored. Whoever the gate lets in is an owner, and told why."""
+    match error:
+        case StoreFull():
+            return "disk_full"
+        case StoreBusy():
+            return "store_locked"
+        case StoreReadOnly():
+            return "store_read_only"
+        case StoreDamaged():
+            return "store_damaged"
+    return "not_stored"
 
 
 def preferred(accept_language: str, wanted: str = "auto") -> str:

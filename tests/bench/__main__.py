@@ -6,7 +6,7 @@ import asyncio
 import importlib
 import sys
 
-NAMES = ("page", "outbox", "render", "telegram", "seam")
+NAMES = ("page", "outbox", "render", "seam", "telegram")
 
 
 def main() -> int:

@@ -7,12 +7,22 @@ import itertools
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.brain.history import UNANSWERED, by_turn, fenced, history_messages, paired, size_of, turn_messages, user_text
+from bot.brain.history import (
+    UNANSWERED,
+    by_turn,
+    fenced,
+    history_messages,
+    mended,
+    paired,
+    size_of,
+    turn_messages,
+    user_text,
+)
 from bot.brain.progress import joined, progress_of, separator
 from bot.brain.tokens import estimated_tokens
 from bot.core.address import Address, Sender
 from bot.core.inbound import Quote
-from bot.core.model import CallBlock, ResultBlock, TextBlock, ThinkingBlock
+from bot.core.model import CallBlock, Message, ResultBlock, TextBlock, ThinkingBlock
 from bot.core.stop import StopReason
 from bot.core.tool import ToolCall
 from bot.core.transcript import Body, EndRow, ReplyRow, ResultRow, Row, StepRow, UserRow
@@ -157,3 +167,32 @@ def test_estimates_do_not_fall_below_what_tokenizers_say() -> None:
     assert estimated_tokens("The quick brown fox jumps over the lazy dog.") >= 10
     assert estimated_tokens("今天天气很好，我们去公园散步吧。") >= 9
     assert estimated_tokens("") == 1
+
+
+CALLS = st.sampled_from([CallBlock(ToolCall(name, "f", {})) for name in "abc"])
+RESULTS = st.sampled_from([ResultBlock(name, "f", "r") for name in "abcd"])
+CONVERSATIONS = st.lists(
+    st.builds(
+        Message,
+        st.sampled_from(["user", "assistant"]),
+        st.lists(st.one_of(st.just(TextBlock("x")), CALLS, RESULTS), min_size=1, max_size=4).map(tuple),
+    ),
+    max_size=6,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(CONVERSATIONS)
+def test_b151_any_conversation_can_be_mended_and_a_sound_one_stays_as_it_is(messages: list[Message]) -> None:
+    whole = mended(messages)
+    assert paired(whole)
+    assert mended(whole) == whole
+    texts = [block for message in messages for block in message.content if isinstance(block, TextBlock)]
+    assert [block for message in whole for block in message.content if isinstance(block, TextBlock)] == texts
+
+
+@settings(max_examples=100, deadline=None)
+@given(transcripts())
+def test_what_the_transcript_gives_needs_no_mending(rows: list[Row]) -> None:
+    messages = history_messages(rows, 10_000)
+    assert mended(messages) == messages

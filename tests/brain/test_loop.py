@@ -6,8 +6,9 @@ import asyncio
 
 import pytest
 
-from bot.brain.history import UNANSWERED
+from bot.brain.history import UNANSWERED, paired
 from bot.brain.loop import TurnLimits
+from bot.brain.prompt import Persona, request_for
 from bot.core.errors import (
     ContextTooLong,
     KeyRefused,
@@ -27,6 +28,7 @@ from bot.core.events import Resumed, TextDelta, ToolEnded
 from bot.core.inbound import ButtonPress
 from bot.core.model import (
     CallBlock,
+    Message,
     ModelCall,
     ModelStop,
     ModelStopReason,
@@ -41,7 +43,7 @@ from bot.core.model import (
 )
 from bot.core.stop import StopReason
 from bot.core.tool import ToolCall
-from bot.core.transcript import EndRow, ResultRow, Row, StepRow, UserRow
+from bot.core.transcript import EndRow, GivenRow, ResultRow, Row, StepRow, UserRow
 from bot.core.view import Phase
 from tests.brain.conftest import HERE, OWNER, House, MakeHouse
 from tests.fakes.provider import calls, says
@@ -486,3 +488,25 @@ async def test_b175_the_prefix_is_byte_equal_from_turn_to_turn(make_house: MakeH
     await house.answer(await house.turn("b", 2))
     first, second = house.provider.requests
     assert first.system == second.system and first.tools == second.tools
+
+
+async def test_b151_a_clients_history_with_a_call_that_nobody_answered_is_mended_before_it_is_sent(
+    make_house: MakeHouse,
+) -> None:
+    house = make_house(says("ok"))
+    given = (Message("user", (TextBlock("sum"),)), Message("assistant", (CallBlock(SUM),)))
+    turn = await house.turn("go on")
+    rows = list(await house.store.transcript.turn_rows(turn.id))
+    request = request_for(
+        turn,
+        house.chain[0],
+        Persona("soul", "small"),
+        history=(),
+        rows=[Row(0, HERE, turn.id, 1.0, GivenRow(given)), *rows],
+        tools=(),
+        at=1.0,
+        zone="UTC",
+    )
+    assert paired(request.messages)
+    (result,) = [block for message in request.messages for block in message.content if isinstance(block, ResultBlock)]
+    assert result.error and result.call_id == SUM.id

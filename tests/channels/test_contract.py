@@ -34,6 +34,9 @@ class CountingGovernor:
     def __init__(self) -> None:
         self.calls: list[tuple[Address, CallKind]] = []
 
+    def has_room(self, to: Address, kind: CallKind) -> bool:
+        return True
+
     async def room(self, to: Address, kind: CallKind) -> None:
         pass
 

@@ -56,16 +56,13 @@ async def test_the_request_says_which_provider_is_meant(sim: LlmSim, http: Trans
     await named.aclose()
 
 
-def test_what_cannot_be_used_says_why() -> None:
+@pytest.mark.parametrize("name", ["anthropic", "openai"])
+def test_what_cannot_be_used_says_why(name: str) -> None:
     named = models(anthropic={}, openai={}, mylab={"kind": "openai", "base_url": "http://lab/v1"}, ollama={})
-    lines = {line.name: (line.usable, line.reason) for line in named.availability()}
-    assert lines == {
-        "anthropic": (False, "The provider anthropic cannot be used. It has no api_key."),
-        "openai": (False, "The provider openai cannot be used. It has no api_key."),
-        "mylab": (True, ""),
-        "ollama": (True, ""),
-    }
-    assert [line.kind for line in named.availability()] == ["anthropic", "openai", "openai", "ollama"]
+    assert not named.usable(ModelRef(name, "m"))
+    with pytest.raises(KeyRefused, match=f"The provider {name} cannot be used. It has no api_key."):
+        named.provider(name)
+    assert named.usable(ModelRef("mylab", "m")) and named.usable(ModelRef("ollama", "m"))
 
 
 def test_an_endpoint_of_its_own_makes_a_model_usable() -> None:
@@ -121,12 +118,13 @@ from pathlib import Path
 from random import Random
 from bot.providers.discovery import entry, kinds
 from bot.net.http import Transport
+from bot.core.model import ModelRef
 from bot.providers.models import Models
 from tests.fakes.clock import FakeClock
 found = kinds()
 entries = [entry(name, {"api_key": "k"}) for name in ("anthropic", "openai", "ollama")]
 named = Models(entries, FakeClock(), Random(1), Path("."), Transport())
-usable = [line.usable for line in named.availability()]
+usable = [named.usable(ModelRef(name, "m")) for name in ("anthropic", "openai", "ollama")]
 for name in ("anthropic", "openai", "ollama"):
     named.provider(name)
 heavy = [name for name in ("anthropic", "openai", "ollama", "httpx", "httpx2", "xllamacpp") if name in sys.modules]

@@ -212,7 +212,7 @@ function trouble(message, problem) {
   bubble.querySelector(".trouble")?.remove();
   bubble.classList.remove("sending");
   bubble.classList.add(problem.later ? "kept" : "failed");
-  const note = make("p", { class: "trouble", role: "status", text: problem.later ? say("kept") : say("failed", { why: problem.message }) });
+  const note = make("p", { class: "trouble", role: "status", text: say(!problem.later ? "failed" : problem.told ? "kept_why" : "kept", { why: problem.message }) });
   if (!problem.later) {
     const retryIt = () => (note.remove(), bubble.classList.replace("failed", "sending"), deliver(message));
     const discard = () => (unsent.drop(message.id), turn.leave(), conversation.turns.delete(turn.id), composer.text || composer.put(message.text), empty());

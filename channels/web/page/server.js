@@ -3,10 +3,12 @@
 import { say } from "./words.js";
 
 export class Unable extends Error {
-  constructor(message, { later = false, status = 0 } = {}) {
+  // told: the server itself said what is wrong
+  constructor(message, { later = false, status = 0, told = false } = {}) {
     super(message);
     this.later = later;
     this.status = status;
+    this.told = told;
   }
 }
 
@@ -22,7 +24,7 @@ async function ask(path, options = {}) {
   if (answer.status === 401) location.reload();
   const body = answer.status === 204 ? {} : await answer.json().catch(() => ({}));
   if (answer.ok) return body;
-  throw new Unable(body.error || `HTTP ${answer.status}`, { later: answer.status >= 500 || answer.status === 401, status: answer.status });
+  throw new Unable(body.error || `HTTP ${answer.status}`, { later: answer.status >= 500 || answer.status === 401, status: answer.status, told: Boolean(body.error) });
 }
 
 function post(path, body) {

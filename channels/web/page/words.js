@@ -31,6 +31,7 @@ const WORDS = {
   copy_code: ["Copy the code", "复制代码"],
   sending: ["Sending…", "正在发送…"],
   kept: ["Not sent yet. It is kept here and sent as soon as the connection is back.", "尚未发送。消息已保留，连接恢复后会自动发送。"],
+  kept_why: ["Not sent yet. {why} It is kept here and sent by itself once that is mended.", "尚未发送。{why}消息已保留，问题解决后会自动发送。"],
   failed: ["Not sent: {why}", "未发送：{why}"],
   retry: ["Try again", "重试"],
   discard: ["Discard", "丢弃"],

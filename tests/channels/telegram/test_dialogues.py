@@ -153,3 +153,25 @@ async def test_a_message_during_a_turn_joins_it_and_an_edit_of_the_question_repe
     assert "".join(telegram.bot_texts(chat)).count("It is late, and yes, in Rome as well.") == 1
     assert len(telegram.bot_texts(chat)) == 1 and len(llm.requests) == 2
     assert "in Rome too?" in str(llm.requests[-1].body)
+
+
+async def test_an_answer_that_begins_with_what_nobody_sees_is_shown_once_it_can_be_seen(
+    bot: StartBot, telegram: TelegramSim, llm: LlmSim
+) -> None:
+    llm.script(answer(text("\ufeff\u200b"), sleep(2.5), text("Hello there, nice to meet you.")))
+    chat = telegram.private(ann := telegram.person(7, "Ann"))
+    async with bot():
+        await telegram.say(chat, ann, "hello")
+        await telegram.until(lambda sim: "nice to meet you" in "".join(sim.bot_texts(chat)))
+    assert {call.status for call in telegram.called("sendMessage")} == {200}
+
+
+async def test_an_answer_of_which_nothing_can_be_seen_is_not_a_silence(
+    bot: StartBot, telegram: TelegramSim, llm: LlmSim
+) -> None:
+    llm.script(answer(text("\u2800\u2800\u200b"), repeat=True))
+    chat = telegram.private(ann := telegram.person(7, "Ann"))
+    async with bot():
+        await telegram.say(chat, ann, "hello")
+        await telegram.until(lambda sim: sim.bot_texts(chat))
+    assert {call.status for call in telegram.called("sendMessage")} == {200}

@@ -160,6 +160,12 @@ def test_huge_texts_are_measured_and_keep_their_words(size: int) -> None:
     assert rendered.text.count("word") == size // 9
 
 
+@pytest.mark.parametrize("text", ["\ufeff", "\u200b\u2060", "\u2800 \u2800", "\u3164", "&#8203;", "> \u200b"])
+def test_what_nobody_would_see_is_nothing(text: str) -> None:
+    assert Renderer().render(text).text == ""
+    assert Renderer().render(text + "\n\nHello.").text.endswith("Hello.")
+
+
 def test_the_same_text_looks_the_same_whatever_was_rendered_before() -> None:
     used, text = (
         Renderer(),

@@ -49,7 +49,6 @@ def test_a_private_message() -> None:
         (mention("ask @mybot about it"), "ask @mybot about it", True),
         (mention("@otherbot hi", "@otherbot"), "@otherbot hi", False),
         (mention("/help@mybot", "/help@mybot", "bot_command"), "/help@mybot", True),
-        (mention("/help@otherbot", "/help@otherbot", "bot_command"), "/help@otherbot", False),
         (mention("/help", "/help", "bot_command"), "/help", True),
         (
             {"text": "and you?", "reply_to_message": {"message_id": 4, "from": {"id": 99}, "text": "I am"}},
@@ -79,6 +78,18 @@ def test_a_private_message() -> None:
 def test_in_a_group_it_is_meant_by_name_by_command_or_by_a_reply(fields: Any, text: str, addressed: bool) -> None:
     said = read(message(GROUP, **fields))
     assert (said.text, said.addressed, said.direct) == (text, addressed, False)
+
+
+def test_another_bots_command_is_left_to_it_also_where_the_bot_answers_everything() -> None:
+    assert read(message(GROUP, **mention("/help@otherbot", "/help@otherbot", "bot_command"))) == Left(
+        "a command for another bot"
+    )
+
+
+@pytest.mark.parametrize("kind", ["checklist", "game", "giveaway", "invoice"])
+def test_what_a_person_sent_without_words_is_still_a_message(kind: str) -> None:
+    said = read(message(**{kind: {}}))
+    assert isinstance(said, UserMessage) and said.text == ""
 
 
 def test_b031_a_mention_behind_emoji_is_found_by_utf16_offsets() -> None:

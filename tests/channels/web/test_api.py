@@ -117,7 +117,7 @@ async def test_what_is_not_stored_is_not_acknowledged() -> None:
     async with house.open(), aiohttp.ClientSession() as http:
         status, answer = await post(http, house.url + "/v1/messages", {"chat": "a", "text": "x", "id": "1"})
         assert status == 503
-        assert answer["error"] == "消息未能保存，因此没有被接收。请重试。"
+        assert answer["error"] == "消息没有被接收：我所在机器的磁盘已满。请释放一些空间。"
         house.full = False
         assert (await post(http, house.url + "/v1/messages", {"chat": "a", "text": "x", "id": "1"}))[0] == 202
 

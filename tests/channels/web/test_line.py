@@ -104,6 +104,7 @@ async def test_what_the_store_cannot_take_is_kept_and_arrives_once(browser: Brow
     async with house.open(), visiting(browser, house) as page:
         house.full = True
         await write(page, "Precious")
+        await expect(page.locator(".trouble")).to_contain_text("the disk of the machine I run on is full")
         await expect(page.locator(".trouble")).to_contain_text("kept here")
         await page.reload()
         await expect(page.locator(".trouble")).to_contain_text("kept here")

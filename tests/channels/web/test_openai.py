@@ -19,7 +19,8 @@ from bot.core.inbound import StopPressed
 from bot.core.model import Message, TextBlock
 from bot.core.stop import StopReason
 from bot.core.tool import ToolCall
-from bot.core.view import View
+from bot.core.transcript import EndRow, StepRow
+from bot.core.view import Phase, View
 from channels.web.channel import AT_ONCE, LIMITS, STREAMED, Config
 from tests.channels.web.house import House, Script, Turn
 from tests.channels.web.official import HELLO, TOOL, asked, client
@@ -172,6 +173,35 @@ async def test_a_failed_turn_is_an_error_and_not_an_answer(stop: StopReason, sta
         assert broken.value.code == stop.value
 
 
+@pytest.mark.parametrize(
+    ("fault", "status", "code"),
+    [
+        ("key_refused", 502, "upstream_key_refused"),
+        ("no_credit", 502, "insufficient_quota"),
+        ("model_missing", 502, "model_not_found"),
+        ("request_refused", 502, "upstream_request_refused"),
+        ("unreachable", 503, "provider_unavailable"),
+    ],
+)
+async def test_what_a_vendor_refuses_us_is_told_from_what_passes(fault: Any, status: int, code: str) -> None:
+    async def script(turn: Turn) -> None:
+        row = StepRow(0, (), "", "", wanted="a/big", fault=fault)
+        house.archive.append(turn.message.address, turn.id, house.clock.now(), row)
+        house.archive.append(turn.message.address, turn.id, house.clock.now(), EndRow(StopReason.PROVIDER_UNAVAILABLE))
+        await turn.show(phase=Phase.DONE, stop=StopReason.PROVIDER_UNAVAILABLE, notices=("A sentence.",))
+
+    house = House(script=script)
+    async with client(house) as ai:
+        with pytest.raises(openai.InternalServerError) as failed:
+            await ai.chat.completions.create(model="bowerbird", messages=HELLO)
+        assert (failed.value.status_code, failed.value.code) == (status, code)
+        assert set(failed.value.response.json()["error"]) == {"message", "type", "param", "code"}
+        with pytest.raises(openai.APIError) as broken:
+            async for _ in await ai.chat.completions.create(model="bowerbird", messages=HELLO, stream=True):
+                pass
+        assert broken.value.code == code
+
+
 async def test_the_official_client_does_not_start_a_failed_turn_again() -> None:
     house = House(script=ending(StopReason.PROVIDER_UNAVAILABLE))
     async with house.open(), AsyncOpenAI(base_url=f"{house.url}/v1", api_key="x") as ai:
@@ -305,9 +335,9 @@ async def test_what_cannot_be_stored_or_is_refused_is_an_error() -> None:
     house = House(language="en")
     async with client(house) as ai:
         house.full = True
-        with pytest.raises(openai.InternalServerError, match="could not be stored"):
+        with pytest.raises(openai.InternalServerError, match="disk of the machine I run on is full"):
             await ai.chat.completions.create(model="bowerbird", messages=HELLO)
-        with pytest.raises(openai.InternalServerError, match="could not be stored"):
+        with pytest.raises(openai.InternalServerError, match="disk of the machine I run on is full"):
             await ai.chat.completions.create(model="bowerbird", messages=HELLO, stream=True)
         house.full, house.refusal = False, "Not today."
         with pytest.raises(openai.PermissionDeniedError, match="Not today"):

@@ -11,6 +11,7 @@ from typing import Any
 
 import aiohttp
 import pytest
+from pydantic import SecretStr
 
 from bot.core.inbound import ButtonPress, StopPressed, UserMessage
 from bot.core.stop import StopReason
@@ -63,6 +64,20 @@ async def test_one_client_may_not_take_every_seat() -> None:
         async with http.get(f"{house.url}/v1/events?chat=a") as again:
             assert again.status == 200
         for stream in open_:
+            stream.close()
+
+
+async def test_clients_behind_a_proxy_do_not_share_their_seats() -> None:
+    house = House(Config(port=0, token=SecretStr("right")), language="en")
+    key = {"Authorization": "Bearer right"}
+    async with house.open(), aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0), headers=key) as http:
+        first = {"X-Forwarded-For": "203.0.113.9, 198.51.100.1"}
+        taken = [await http.get(f"{house.url}/v1/events?chat=c{n}", headers=first) for n in range(SEATS_PER_CLIENT)]
+        async with http.get(f"{house.url}/v1/events?chat=a", headers=first) as refused:
+            assert refused.status == 503
+        async with http.get(f"{house.url}/v1/events?chat=a", headers={"X-Forwarded-For": "198.51.100.2"}) as other:
+            assert other.status == 200
+        for stream in taken:
             stream.close()
 
 
@@ -222,7 +237,7 @@ async def test_a_message_that_is_not_stored_is_not_acknowledged_on_the_websocket
         await line.send_json({"type": "message", "text": "keep me", "id": "1"})
         reply = await line.receive_json()
         assert reply == {"type": "error", "id": "1", "error": reply["error"]}
-        assert "could not be stored" in reply["error"]
+        assert "disk of the machine I run on is full" in reply["error"]
         await line.close()
 
 
