@@ -19,6 +19,7 @@ from bot.app.lock import FolderLock
 from bot.app.metered import MeteredChannel, MeteredProvider
 from bot.app.notify import ServiceManager, keep_informed
 from bot.app.pairing import gate_of, pair_routes
+from bot.app.store_watch import watch_store
 from bot.app.supervision import Supervisor
 from bot.brain.approvals import Approvals
 from bot.brain.calls import Bench
@@ -164,6 +165,9 @@ class Daemon:
                     self._metrics.watch_loop(),
                     watch(self._about),
                     self._keep_informed(manager),
+                    watch_store(
+                        self._clock, self._store.notes("daemon"), lambda: self._about.trouble, self._note_trouble
+                    ),
                 ):
                     edges.create_task(work)
                 ready()

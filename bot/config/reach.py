@@ -55,12 +55,16 @@ async def _asked(area: str, entry: Entry, transport: Transport, needed: str) -> 
 
 
 async def answers(entry: Entry, transport: Transport) -> bool:
-    """Whether the service of this entry can be asked now and takes its secret, as far as a free question tells."""
+    """Whether the service of this entry can be asked now and takes its secret, as far as a free question tells: a web
+    page in its place is no service."""
     try:
-        await _said(entry, transport)
+        if _probe(entry) is not None:
+            await _said(entry, transport)
+            return True
+        told = await transport.fetch("GET", _address(entry), timeouts=_TIMEOUTS)
     except (TimeoutError, BowerbirdError):
         return False
-    return True
+    return told.status < 500 and "html" not in told.headers.get("content-type", "")
 
 
 def _address(entry: Entry) -> str:

@@ -74,7 +74,7 @@ class Inbox:
     async def resume(self, channels: Container[str] | None = None) -> int:
         """Before the channels start: return unfinished rows to their lanes, in order. Return how many turns go on.
 
-        A press that was recorded and not applied is applied; its presser sees the card, the platform's deadline is over.
+        A press that was recorded and not applied is applied, and answered where the platform's deadline is not over.
         Rows of channels that are not among ``channels`` wait for a start with them. Who may no longer talk, or never
         might, is not answered.
         """
@@ -94,7 +94,7 @@ class Inbox:
                         seen.add(row.turn)
                         self._lanes.submit(row)
                 case ButtonPress() as press:
-                    await self._decide(press)
+                    await self._decided(press)
                     await self._rows.finish(row.id, "decided", self._clock.now())
                 case _:
                     await self._rows.finish(row.id, "too late after a restart", self._clock.now())

@@ -134,7 +134,7 @@ async def test_b158_denying_one_of_two_calls_leaves_both_with_results(make_house
     assert not (house.workspace / "notes.md").exists()
 
 
-async def test_b092_b099_an_approval_expires_and_a_late_press_shows_what_happened(make_house: MakeHouse) -> None:
+async def test_b092_b098_b099_an_approval_expires_and_a_late_press_shows_what_happened(make_house: MakeHouse) -> None:
     house = make_house(calls(NOTE), says("Nobody answered."))
     turn = await house.turn()
     async with asyncio.TaskGroup() as group:

@@ -13,7 +13,7 @@ from aiohttp import web
 from bot.config.awaited import Ollama
 from bot.config.doctor import Finding, as_json, check, failed, refused
 from bot.config.loaded import Config, Entry
-from bot.config.reach import reach
+from bot.config.reach import answers, reach
 from bot.core.errors import ConfigError
 from bot.net.http import Transport
 
@@ -181,6 +181,32 @@ async def test_other_rooms_add_their_checks_and_the_json_form_says_all(read: Loa
         "advice": "restore a backup",
     }
     assert str(findings[-1]) == "FAIL  store: data is damaged\n      -> restore a backup"
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "works"), [(200, "text/plain", True), (200, "text/html", False), (502, "text/plain", False)]
+)
+async def test_a_service_works_again_when_something_of_its_kind_answers(status: int, kind: str, works: bool) -> None:
+    async def answer(request: web.Request) -> web.Response:
+        return web.Response(status=status, text="Ollama is running", content_type=kind)
+
+    app = web.Application()
+    app.router.add_get("/", answer)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    transport = Transport()
+    try:
+        url = f"http://127.0.0.1:{runner.addresses[0][1]}"
+        assert await answers(Entry("ollama", "ollama", Ollama(base_url=url), "bot.config.awaited"), transport) is works
+    finally:
+        await transport.aclose()
+        await runner.cleanup()
+    gone = Entry("ollama", "ollama", Ollama(base_url="http://127.0.0.1:9"), "bot.config.awaited")
+    transport = Transport()
+    assert not await answers(gone, transport)
+    await transport.aclose()
 
 
 def test_a_config_that_cannot_be_read_is_a_list_of_failures() -> None:

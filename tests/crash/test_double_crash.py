@@ -28,6 +28,8 @@ TWICE = [
     ("commit:TranscriptRows.append:3:after", "show:edit-final:1:after"),
     ("show:edit-final:1:before", "commit:InboxRows.finish_turn:1:before"),
     ("wire:sendMessage-text:1:after", "commit:PartRows.record:1:before"),
+    ("commit:TranscriptRows.write_draft:5:after", "commit:TranscriptRows.replace_draft:1:before"),
+    ("commit:TranscriptRows.write_draft:5:after", "commit:TranscriptRows.replace_draft:1:after"),
     ("wire:getUpdates:1:after", "wire:getUpdates:2:before"),
     ("commit:InboxRows.record:2:after", "wire:answerCallbackQuery:1:before"),
     ("wire:editMessageText-card:1:before", "wire:editMessageText-card:1:after"),
@@ -48,22 +50,23 @@ async def test_a_turn_that_dies_twice_is_answered_once(first: str, second: str, 
 
 EARLY = at("commit:TranscriptRows.begin:1:after")
 WRITTEN = at("commit:TranscriptRows.write_draft:1:after")
+WRITTEN_ANEW = at("commit:TranscriptRows.replace_draft:1:after")
 SORRY = say("end_parked")
 
 
 @pytest.mark.parametrize(
-    ("death", "left"),
+    ("first", "second", "left"),
     [
-        pytest.param(EARLY, SORRY, id="at its start"),
-        pytest.param(WRITTEN, f"{FIRST}\n\n{SORRY}", id="while it is written", marks=pytest.mark.prove),
+        pytest.param(EARLY, EARLY, SORRY, id="at its start"),
+        pytest.param(WRITTEN, WRITTEN_ANEW, f"{FIRST}\n\n{SORRY}", id="while it is written", marks=pytest.mark.prove),
     ],
 )
 async def test_a_message_that_kills_twice_is_set_aside_and_the_chat_goes_on(
-    death: Death, left: str, vendor: Vendor, tmp_path: Path
+    first: Death, second: Death, left: str, vendor: Vendor, tmp_path: Path
 ) -> None:
     async with open_world(tmp_path, vendor, script()) as world:
         await world.platform.say("poison")
-        for _ in range(2):
+        for death in (first, second):
             await world.start(death).dies()
         world.start()
         await world.finished()

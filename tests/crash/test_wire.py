@@ -63,10 +63,12 @@ async def test_a_call_that_comes_between_those_of_the_next_life(deed: str, vendo
         group.create_task(press(world))
         await platform.until(lambda: platform.under_way(deed))
         life.kill()
+        wreck = Wreck()
+        wreck.look_at(world)
         await go_on(world)
         await world.finished()
         ours = {ref for (ref,) in world.rows("SELECT ref FROM parts")}
-        wreck = Wreck(unknown={message.id for message in platform.standing} - ours)
+        wreck.unknown = {message.id for message in platform.standing} - ours
         assert len(wreck.unknown) <= (deed == "sendMessage-text")
         await holds(world, wreck)
 

@@ -261,10 +261,12 @@ async def test_clean_stops_never_set_a_message_aside(open_house: OpenHouse) -> N
 
 
 async def test_a_store_that_is_full_delays_the_turn_and_is_told(open_house: OpenHouse) -> None:
-    async with open_house(says("late but whole"), says("late but whole")) as house:
+    full = asyncio.Event()
+    async with open_house([full, *says("late but whole")], says("late but whole")) as house:
         store: Store = house.store
         await house.say("hi")
         await store.database._writer.run(lambda db: db.execute("PRAGMA query_only = ON"))
+        full.set()
         async with asyncio.timeout(5):
             while not house.trouble:
                 await asyncio.sleep(0.005)
