@@ -47,6 +47,7 @@ from bot.inbox.turns import TurnRunner
 from bot.net.http import Transport
 from bot.outbox.governor import BucketGovernor, Rates
 from bot.outbox.publisher import Publisher
+from bot.outbox.screen import Screen
 from bot.providers.models import Models
 from bot.store.inbox import InboxRow
 from bot.store.store import Store
@@ -282,7 +283,7 @@ class Daemon:
             self._config.brain.constraints,
         )
 
-    def _publisher(self, turn: Turn) -> Publisher:
+    def _publisher(self, turn: Turn, screen: Screen | None) -> Publisher:
         channel = self._channels[turn.address.channel]
         return Publisher(
             channel=MeteredChannel(channel, self._metrics),
@@ -293,6 +294,7 @@ class Daemon:
             turn=turn.id,
             language=turn.language,
             limits=self._limits(channel, turn.address),
+            screen=screen,
         )
 
     @staticmethod

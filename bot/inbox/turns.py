@@ -20,6 +20,7 @@ from bot.core.texts import say
 from bot.core.transcript import EndRow, ReplyRow
 from bot.inbox.commands import Command, Commands, command_of
 from bot.outbox.publisher import Outcome, Publisher
+from bot.outbox.screen import Screen
 from bot.store.inbox import InboxRow
 from bot.store.store import Store
 from bot.store.transcript import Opening
@@ -39,7 +40,7 @@ class TurnRunner:
         *,
         brain: Brain,
         commands: Commands,
-        publisher: Callable[[Turn], Publisher],
+        publisher: Callable[[Turn, Screen | None], Publisher],
         store: Store,
         clock: Clock,
         ended: Callable[[Turn, StopReason], None],
@@ -55,14 +56,16 @@ class TurnRunner:
         """
         waits = iter(STORE_WAITS)
         wait, defects = 0.0, 0
+        publisher: Publisher | None = None
         while True:
+            publisher = self._publisher(turn, publisher.screen if publisher else None)
             try:
                 if wait:
                     await self._store.inbox.take_back_attempt(turn.id)
                 if defects > 1:
                     await self._store.inbox.finish_turn(turn.id, "broken", self._clock.now())
                     return self._ended(turn, StopReason.INTERNAL_ERROR)
-                await self._once(row, turn, floor, stopping)
+                await self._once(row, turn, floor, stopping, publisher)
                 return self._trouble("")
             except StoreError as error:
                 wait = next(waits, STORE_WAITS[-1])
@@ -74,8 +77,9 @@ class TurnRunner:
             with _stoppable(stopping):
                 await self._clock.sleep(wait or STORE_WAITS[0])
 
-    async def _once(self, row: InboxRow, turn: Turn, floor: Floor, stopping: asyncio.Event) -> None:
-        publisher = self._publisher(turn)
+    async def _once(
+        self, row: InboxRow, turn: Turn, floor: Floor, stopping: asyncio.Event, publisher: Publisher
+    ) -> None:
         try:
             async with asyncio.TaskGroup() as group:
                 showing = group.create_task(self._shown(publisher, stopping, asyncio.current_task()))

@@ -71,15 +71,17 @@ class Publisher:
         language: str,
         *,
         limits: Limits | None = None,
+        screen: Screen | None = None,
         jitter: Callable[[], float] = random.random,
         patience: float = PATIENCE_SECONDS,
     ) -> None:
-        """``limits`` where this address has its own, ``jitter`` uniform in [0, 1), ``patience`` the seconds after the
+        """``limits`` where this address has its own, ``screen`` what an earlier publisher of the turn has shown (one that
+        the store broke off knows more than the ledger), ``jitter`` uniform in [0, 1), ``patience`` the seconds after the
         end of the turn in which an unreachable platform is tried again."""
         self._channel, self._governor, self._clock = channel, governor, clock
         self._to, self._turn, self._language = address, turn, language
         self._limits, self._jitter, self._patience = limits or channel.limits, jitter, patience
-        self._screen = Screen(channel, ledger, address, turn, structured=self._limits.structured)
+        self._screen = screen or Screen(channel, ledger, address, turn, structured=self._limits.structured)
         self._view = View(turn)
         self._pending: list[TurnEvent] = []
         self._news, self._ended = asyncio.Event(), asyncio.Event()
@@ -94,6 +96,10 @@ class Publisher:
         self._tight: set[int] = set()
         self._gone: Counter[int] = Counter()
         self._failures = self._refusals = 0
+
+    @property
+    def screen(self) -> Screen:
+        return self._screen
 
     @property
     def repeated_sends(self) -> int:

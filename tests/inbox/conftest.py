@@ -31,6 +31,7 @@ from bot.inbox.receiving import Inbox
 from bot.inbox.turns import TurnRunner
 from bot.outbox.governor import BucketGovernor
 from bot.outbox.publisher import Publisher
+from bot.outbox.screen import Screen
 from bot.store.store import Store
 from bot.time.clock import SystemClock
 from bot.tools.registry import find_tools
@@ -134,8 +135,9 @@ def open_house(tmp_path: Path) -> OpenHouse:
                 limits=TurnLimits(),
             )
 
-            def publisher(turn: Turn) -> Publisher:
-                return Publisher(channel, governor, store.parts, clock, turn.address, turn.id, turn.language)
+            def publisher(turn: Turn, screen: Screen | None) -> Publisher:
+                to = turn.address
+                return Publisher(channel, governor, store.parts, clock, to, turn.id, turn.language, screen=screen)
 
             about = {
                 "name": "Bower",

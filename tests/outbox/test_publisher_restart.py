@@ -10,15 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from bot.core.errors import ChannelUnreachable, RateLimited
-from bot.core.events import ApprovalAsked, Resumed, ThinkingStarted
+from bot.core.errors import ChannelUnreachable, RateLimited, StoreFull
+from bot.core.events import ApprovalAsked, Resumed, TextDelta, ThinkingStarted, TurnEnded
 from bot.core.stop import StopReason
 from bot.core.texts import say
 from bot.core.view import ApprovalCard, Limits, Ref
 from bot.outbox.ledger import Ledger
+from bot.outbox.publisher import Publisher
 from bot.store.parts import PartRecord
 from bot.store.store import Store
-from tests.fakes.channel import Fault
+from tests.fakes.channel import HERE, Fault
 from tests.fakes.ledger import FakeLedger
 from tests.outbox.stage import TURN, Stage
 
@@ -338,3 +339,31 @@ async def test_a_send_that_is_on_its_way_when_the_turn_is_cancelled_is_remembere
     assert [row.ref for row in await stage.ledger.load(TURN)] == [Ref("1")]
     await resumed(stage)
     assert len(stage.channel.texts) == 1 and stage.publisher.repeated_sends == 0
+
+
+class FullOnce(FakeLedger):
+    """Has no room for the first thing that the platform accepted."""
+
+    full = True
+
+    async def record(self, turn: str, index: int, ref: Ref, text_hash: str) -> None:
+        if self.full:
+            self.full = False
+            raise StoreFull("the disk is full")
+        await super().record(turn, index, ref, text_hash)
+
+
+async def test_what_the_store_could_not_note_is_still_known_to_the_next_publisher() -> None:
+    stage = Stage()
+    stage.ledger = FullOnce()
+    first = stage.new_publisher()
+    first.emit(TextDelta("The whole answer of this turn."))
+    with pytest.raises(StoreFull):
+        await first.run()
+    second = Publisher(stage.channel, stage.governor, stage.ledger, stage.clock, HERE, TURN, "en", screen=first.screen)
+    second.emit(Resumed("The whole answer of this turn."))
+    second.emit(TurnEnded(StopReason.ANSWERED))
+    async with asyncio.TaskGroup() as group:
+        group.create_task(second.run())
+        await stage.clock.advance(5)
+    assert stage.channel.texts == ["The whole answer of this turn."] and stage.channel.count("send") == 1
