@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from random import Random
 from typing import Any, Final
@@ -13,31 +13,28 @@ from typing import Any, Final
 from bot.app.about import About, loss_sentence, version
 from bot.app.chain import Chain
 from bot.app.control import ControlServer, control_app
+from bot.app.edges import Edges, http_place
 from bot.app.faults import ModelFaults
 from bot.app.local import LocalModel
 from bot.app.lock import FolderLock
-from bot.app.metered import MeteredChannel, MeteredProvider
+from bot.app.metered import MeteredProvider
 from bot.app.notify import ServiceManager, keep_informed
 from bot.app.pairing import gate_of, pair_routes
 from bot.app.store_watch import watch_store
-from bot.app.supervision import Supervisor
 from bot.brain.approvals import Approvals
 from bot.brain.calls import Bench
 from bot.brain.loop import Brain, TurnLimits
 from bot.brain.policy import Policy
 from bot.brain.prompt import Persona
 from bot.brain.turn import Turn
-from bot.config.discover import builder
 from bot.config.loaded import Config
 from bot.config.reach import answers
-from bot.core.address import Address
 from bot.core.errors import StoreError
-from bot.core.inbound import ButtonPress, Inbound, Receipt, UserMessage
+from bot.core.inbound import Inbound, Receipt, UserMessage
 from bot.core.model import ModelRef
-from bot.core.ports import Channel, ChannelKit, Clock, Receive
+from bot.core.ports import Clock, Receive
 from bot.core.stop import StopReason
 from bot.core.texts import language_of
-from bot.core.view import Limits
 from bot.inbox.admission import Admission
 from bot.inbox.commands import Commands
 from bot.inbox.lanes import Lanes
@@ -45,9 +42,7 @@ from bot.inbox.pairing import Pairing
 from bot.inbox.receiving import Inbox
 from bot.inbox.turns import TurnRunner
 from bot.net.http import Transport
-from bot.outbox.governor import BucketGovernor, Rates
-from bot.outbox.publisher import Publisher
-from bot.outbox.screen import Screen
+from bot.outbox.governor import BucketGovernor
 from bot.providers.models import Models
 from bot.store.inbox import InboxRow
 from bot.store.store import Store
@@ -62,8 +57,6 @@ log = logging.getLogger(__name__)
 
 DRAIN_SECONDS: Final = 4.0
 """How long running turns may take to finish when the daemon is asked to stop; out within 10 s in all."""
-WARM_SECONDS: Final = 5.0
-ACCOUNT: Final = "main"
 
 
 Watch = Callable[[Callable[[], Mapping[str, Any]]], Coroutine[None, None, None]]
@@ -113,9 +106,7 @@ class Daemon:
         self._zone = local_zone() if config.timezone == "auto" else config.timezone
         self._local = LocalModel(config, models)
         self._chain = Chain(config, transport, clock, self._local.ref)
-        self._channels: dict[str, Channel] = {}
-        self._supervisors: dict[str, Supervisor] = {}
-        self._governor = BucketGovernor(clock)
+        self._edges = Edges(BucketGovernor(clock), clock, store, self._metrics)
         self._lanes: Lanes | None = None
         self._inbox: Inbox | None = None
         self._began: dict[str, float] = {}
@@ -125,15 +116,15 @@ class Daemon:
         self._about = About(
             name=config.name,
             clock=clock,
-            channels=self._channels,
+            channels=self._edges.channels,
             chain=lambda: list(self._chain.models()),
             local=self._local.state,
             live=lambda: (self._lanes.live_turns, self._lanes.live_lanes) if self._lanes else (0, 0),
-            stale=self._stale,
+            stale=lambda: self._edges.stale,
             faults=lambda: self._faults.sentences,
             loss=loss_sentence(store.loss, language),
         )
-        self._build_channels()
+        self._edges.build(config, only, transport, self._about)
         self._gate = gate_of(config)
         self._pairing = Pairing(store.people, self._gate, clock, announce=self._announce, turn_out=self._turn_out)
         self._approvals = Approvals(store.approvals, clock, self._gate.is_owner, config.tools.approval_minutes)
@@ -154,12 +145,11 @@ class Daemon:
                 receive = self._counted(inbox.receive)
                 await self._pairing.load()
                 await self._open_ports(servers, lock)
-                resumed = await inbox.resume(self._channels)
+                resumed = await inbox.resume(self._edges.channels)
                 if resumed:
                     log.info("%d unfinished turns go on", resumed)
-                for name, supervisor in self._supervisors.items():
-                    reaches_out = hasattr(self._channels[name], "progress")
-                    edges.create_task(self._run_channel(supervisor, receive, reaches_out))
+                for name in self._edges.channels:
+                    edges.create_task(self._edges.run(name, receive, self._warm))
                 for work in (
                     self._chain.watch(),
                     self._faults.watch(),
@@ -180,32 +170,12 @@ class Daemon:
                     inbox.close()
                     await self._drained()
 
-    def _build_channels(self) -> None:
-        for name, entry in self._config.channels.items():
-            if not entry.on or (self._only and name not in self._only):
-                continue
-            kit = ChannelKit(
-                governor=self._governor,
-                clock=self._clock,
-                http=self._transport,
-                archive=self._store.transcript,
-                notes=self._store.notes(f"channel:{name}"),
-                name=name,
-                account=ACCOUNT,
-                language=self._config.language,
-                about=self._about,
-            )
-            channel: Channel = builder(entry.module)(entry.config, kit)
-            self._governor.declare(name, getattr(channel, "rates", Rates(chat_interval=channel.limits.pace)))
-            self._channels[name] = channel
-            self._supervisors[name] = Supervisor(channel, self._clock)
-
     def _build_inbox(self, turns: asyncio.TaskGroup) -> Inbox:
         brain = self._brain()
         runner = TurnRunner(
             brain=brain,
             commands=Commands(self._store.usage, self._about, self._stop_others, self._zone, self._pairing),
-            publisher=self._publisher,
+            publisher=self._edges.publisher,
             store=self._store,
             clock=self._clock,
             ended=self._ended,
@@ -227,7 +197,7 @@ class Daemon:
             rows=self._store.inbox,
             lanes=self._lanes,
             approvals=self._approvals,
-            answer=self._answer_press,
+            answer=self._edges.answer,
             clock=self._clock,
             language=self._config.language,
         )
@@ -283,30 +253,8 @@ class Daemon:
             self._config.brain.constraints,
         )
 
-    def _publisher(self, turn: Turn, screen: Screen | None) -> Publisher:
-        channel = self._channels[turn.address.channel]
-        return Publisher(
-            channel=MeteredChannel(channel, self._metrics),
-            governor=self._governor,
-            ledger=self._store.parts,
-            clock=self._clock,
-            address=turn.address,
-            turn=turn.id,
-            language=turn.language,
-            limits=self._limits(channel, turn.address),
-            screen=screen,
-        )
-
-    @staticmethod
-    def _limits(channel: Channel, address: Address) -> Limits:
-        """A channel may have addresses that can do less than others."""
-        limits_for = getattr(channel, "limits_for", None)
-        limits: Limits = limits_for(address) if limits_for else channel.limits
-        return limits
-
     def _turn_of(self, row: InboxRow, message: UserMessage) -> Turn:
-        channel = self._channels[message.address.channel]
-        limits = self._limits(channel, message.address)
+        limits = self._edges.limits(message.address)
         self._began[row.turn] = self._clock.monotonic()
         self._metrics.turn_started()
         language = language_of(message.text, self._config.language, message.sender.language)
@@ -339,26 +287,22 @@ class Daemon:
 
     def _announce(self, notice: InboxRow) -> None:
         """Of a channel that does not run, it waits for a start with it."""
-        if self._lanes is not None and notice.inbound.address.channel in self._channels:
+        if self._lanes is not None and notice.inbound.address.channel in self._edges.channels:
             self._lanes.submit(notice)
 
     async def _turn_out(self, identity: str) -> None:
         if self._inbox is not None:
             await self._inbox.turn_out(identity)
 
-    async def _answer_press(self, press: ButtonPress, notice: str) -> None:
-        await self._channels[press.address.channel].answer(press, notice)
-
     async def _open_ports(self, servers: AsyncExitStack, lock: FolderLock) -> None:
-        terminal = getattr(self._channels.get("terminal"), "attach", None)
+        terminal = getattr(self._edges.channels.get("terminal"), "attach", None)
         control = control_app(self._about, self._store.transcript, terminal, pair_routes(self._pairing))
         await servers.enter_async_context(ControlServer(lock, control))
         if self._only:
             return
-        web: Any = self._config.channels["web"].config
-        health = Health(lambda: {name: channel.connected for name, channel in self._channels.items()}, self._stale)
-        mounts = [channel.app for channel in self._channels.values() if hasattr(channel, "app")]
-        server = await servers.enter_async_context(WebServer(web.host, web.port, mounts, health, self._metrics))
+        host, port = http_place(self._config)
+        health = Health(lambda: self._edges.connected, lambda: self._edges.stale)
+        server = await servers.enter_async_context(WebServer(host, port, self._edges.mounts, health, self._metrics))
         self._about.urls.append(server.url)
         log.info("%s is at %s", self._config.name, server.url)
 
@@ -366,12 +310,9 @@ class Daemon:
         entry = self._config.providers.get(provider)
         return entry is not None and await answers(entry, self._transport)
 
-    def _stale(self) -> list[str]:
-        return [name for name, supervisor in self._supervisors.items() if supervisor.stale]
-
     async def _keep_informed(self, manager: ServiceManager) -> None:
         settled = self._store.database.settled
-        await keep_informed(manager, self._clock, self._supervisors.values(), self._about.words, settled)
+        await keep_informed(manager, self._clock, self._edges.supervisors.values(), self._about.words, settled)
 
     async def _prepare_model(self) -> None:
         """What the first answer would otherwise wait for: the vendor's library, or the embedded model."""
@@ -382,14 +323,6 @@ class Daemon:
         elif chain:
             await asyncio.to_thread(self._models.warm, chain[0])
         self._warm.set()
-
-    async def _run_channel(self, supervisor: Supervisor, receive: Receive, reaches_out: bool) -> None:
-        """A platform keeps its messages for a moment: until the answer to the first is as quick as any other."""
-        if reaches_out:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(WARM_SECONDS):
-                    await self._warm.wait()
-        await supervisor.run(receive)
 
     async def _drained(self) -> None:
         """Give running turns a moment to finish; what is left then is interrupted and goes on at the next start."""

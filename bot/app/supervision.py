@@ -44,7 +44,7 @@ class Supervisor:
 
     async def run(self, receive: Receive) -> None:
         """Until cancelled, or until the platform refuses the token for good. One log line when it goes down."""
-        wait = FIRST_WAIT
+        wait, told = FIRST_WAIT, ""
         while True:
             self._began = self._clock.monotonic()
             try:
@@ -55,11 +55,13 @@ class Supervisor:
                 log.error("the channel %s is off until the configuration changes: %s", self._channel.name, error)
                 return
             except BowerbirdError as error:
-                log.warning("the channel %s is down, next try in %g s: %s", self._channel.name, wait, error)
+                level = logging.DEBUG if str(error) == told else logging.WARNING
+                log.log(level, "the channel %s is down, next try in %g s: %s", self._channel.name, wait, error)
+                told = str(error)
             except Exception:
                 log.exception("the channel %s broke, next try in %g s", self._channel.name, wait)
             if self._clock.monotonic() - self._began > STEADY_SECONDS:
-                wait = FIRST_WAIT
+                wait, told = FIRST_WAIT, ""
             await self._clock.sleep(wait)
             wait = min(wait * 2, LONGEST_WAIT)
 

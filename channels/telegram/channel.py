@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import json
 import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Final, TypeVar
 
 from bot.core.address import Address
@@ -25,14 +22,13 @@ from bot.core.inbound import ButtonPress, FileRef, Inbound, Receipt, UserMessage
 from bot.core.ports import CallKind, ChannelKit, Progress, Receive
 from bot.core.tasks import first_failure
 from bot.core.text import clipped
-from bot.core.texts import say
 from bot.core.view import Button, Limits, Part, Ref, Rendered
-from bot.inbox.commands import MENU
 from bot.net.http import Transport
 from bot.outbox.governor import Rates
 from channels.telegram.config import Config
 from channels.telegram.entities import Renderer
 from channels.telegram.errands import Errands
+from channels.telegram.menu import offer
 from channels.telegram.polling import STALE_AFTER, Poller
 from channels.telegram.silences import Silences
 from channels.telegram.spans import is_blank, shown_text
@@ -51,7 +47,6 @@ GROUP_PER_MINUTE: Final = 20
 PRESSED_CHARS: Final = 200
 ROW_BUTTONS: Final = 2
 ASKED_KEPT: Final = 2000
-LANGUAGES: Final = ("en", "zh")
 NOTHING: Final = "…"
 """Stands for an answer of invisible characters alone, which Telegram would refuse."""
 NO_PREVIEW: Final = {"is_disabled": True}
@@ -279,18 +274,11 @@ class TelegramChannel:
         return int(self._moved.get(chat, chat))
 
     async def _menu(self) -> None:
-        """The list behind Telegram's menu button, told only when it is another than the last."""
         try:
-            for language in LANGUAGES:
-                commands = [{"command": name, "description": say(f"menu_{name}", language)} for name in MENU]
-                digest = hashlib.sha256(json.dumps(commands).encode()).hexdigest()
-                if await self._kit.notes.read(f"menu {language}") == digest:
-                    continue
-                params: dict[str, Any] = {"commands": commands}
-                if language != LANGUAGES[0]:
-                    params["language_code"] = language
-                await self._patiently(partial(self._wire.call, "setMyCommands", **params))
-                await self._kit.notes.write(f"menu {language}", digest)
+            await offer(
+                self._kit.notes,
+                lambda params: self._patiently(lambda: self._wire.call("setMyCommands", **params)),
+            )
         except Unauthorised:
             raise
         except (ChannelError, StoreError) as error:

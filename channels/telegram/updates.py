@@ -77,6 +77,9 @@ class _Reader:
         self._me, self._channel, self._account = me, channel, account
 
     def message(self, raw: Raw) -> Inbound | Left:
+        if "migrate_to_chat_id" in raw:
+            old, new = int(raw["chat"]["id"]), int(raw["migrate_to_chat_id"])
+            return Left(f"the group {old} is {new} from now on; access.groups must name it to be answered there")
         if not _SAID & raw.keys():
             return Left("a service message")
         text, entities = _text(raw)

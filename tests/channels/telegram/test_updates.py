@@ -86,6 +86,11 @@ def test_another_bots_command_is_left_to_it_also_where_the_bot_answers_everythin
     )
 
 
+def test_a_group_that_moves_tells_the_id_that_the_configuration_needs() -> None:
+    left = read(message(GROUP, migrate_to_chat_id=-100200))
+    assert isinstance(left, Left) and "-1001" in left.reason and "-100200" in left.reason
+
+
 @pytest.mark.parametrize("kind", ["checklist", "game", "giveaway", "invoice"])
 def test_what_a_person_sent_without_words_is_still_a_message(kind: str) -> None:
     said = read(message(**{kind: {}}))

@@ -1,0 +1,115 @@
+"""The channels of a running daemon: built, kept alive, and how each one shows a turn."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from bot.app.metered import MeteredChannel
+from bot.app.supervision import Supervisor
+from bot.brain.turn import Turn
+from bot.config.discover import builder
+from bot.config.loaded import Config
+from bot.core.address import Address
+from bot.core.http import Http
+from bot.core.inbound import ButtonPress
+from bot.core.ports import AsgiApp, Channel, ChannelKit, Clock, Receive
+from bot.core.view import Limits
+from bot.outbox.governor import BucketGovernor, Rates
+from bot.outbox.publisher import Publisher
+from bot.outbox.screen import Screen
+from bot.store.store import Store
+from bot.web.metrics import Metrics
+
+ACCOUNT: Final = "main"
+WARM_SECONDS: Final = 5.0
+WEB_HOST: Final = "127.0.0.1"
+WEB_PORT: Final = 8717
+
+
+@dataclass(frozen=True, slots=True)
+class Edges:
+    """``channels`` by name, in the order of the configuration; ``supervisors`` keep each of them running."""
+
+    governor: BucketGovernor
+    clock: Clock
+    store: Store
+    metrics: Metrics
+    channels: dict[str, Channel] = field(default_factory=dict)
+    supervisors: dict[str, Supervisor] = field(default_factory=dict)
+
+    def build(self, config: Config, only: Collection[str], http: Http, about: Callable[[], Mapping[str, Any]]) -> None:
+        """Every channel that is on; of those only the ``only`` ones, where any are named."""
+        for name, entry in config.channels.items():
+            if not entry.on or (only and name not in only):
+                continue
+            kit = ChannelKit(
+                governor=self.governor,
+                clock=self.clock,
+                http=http,
+                archive=self.store.transcript,
+                notes=self.store.notes(f"channel:{name}"),
+                name=name,
+                account=ACCOUNT,
+                language=config.language,
+                about=about,
+            )
+            channel: Channel = builder(entry.module)(entry.config, kit)
+            self.governor.declare(name, getattr(channel, "rates", Rates(chat_interval=channel.limits.pace)))
+            self.channels[name] = channel
+            self.supervisors[name] = Supervisor(channel, self.clock)
+
+    async def run(self, name: str, receive: Receive, warm: asyncio.Event) -> None:
+        """A platform keeps its messages for a moment: until the answer to the first is as quick as any other."""
+        if hasattr(self.channels[name], "progress"):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(WARM_SECONDS):
+                    await warm.wait()
+        await self.supervisors[name].run(receive)
+
+    def limits(self, address: Address) -> Limits:
+        """A channel may have addresses that can do less than others."""
+        channel = self.channels[address.channel]
+        limits_for = getattr(channel, "limits_for", None)
+        limits: Limits = limits_for(address) if limits_for else channel.limits
+        return limits
+
+    def publisher(self, turn: Turn, screen: Screen | None) -> Publisher:
+        return Publisher(
+            channel=MeteredChannel(self.channels[turn.address.channel], self.metrics),
+            governor=self.governor,
+            ledger=self.store.parts,
+            clock=self.clock,
+            address=turn.address,
+            turn=turn.id,
+            language=turn.language,
+            limits=self.limits(turn.address),
+            screen=screen,
+        )
+
+    async def answer(self, press: ButtonPress, notice: str) -> None:
+        await self.channels[press.address.channel].answer(press, notice)
+
+    @property
+    def connected(self) -> dict[str, bool]:
+        return {name: channel.connected for name, channel in self.channels.items()}
+
+    @property
+    def stale(self) -> list[str]:
+        return [name for name, supervisor in self.supervisors.items() if supervisor.stale]
+
+    @property
+    def mounts(self) -> list[AsgiApp]:
+        return [channel.app for channel in self.channels.values() if hasattr(channel, "app")]
+
+
+def http_place(config: Config) -> tuple[str, int]:
+    """Where the HTTP server listens: health and metrics are there also without the page."""
+    web = config.channels.get("web")
+    if web is None:
+        return WEB_HOST, WEB_PORT
+    section: Any = web.config
+    return section.host, section.port
