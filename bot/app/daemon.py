@@ -36,7 +36,7 @@ from bot.core.ports import Clock, Receive
 from bot.core.stop import StopReason
 from bot.core.texts import language_of
 from bot.inbox.admission import Admission
-from bot.inbox.commands import Commands
+from bot.inbox.commands import Commands, Stopped
 from bot.inbox.lanes import Lanes
 from bot.inbox.pairing import Pairing
 from bot.inbox.receiving import Inbox
@@ -272,18 +272,16 @@ class Daemon:
             log.info("the store works again")
         self._about.trouble = trouble
 
-    async def _stop_others(self, turn: Turn) -> bool:
-        if self._lanes is None:
-            return False
+    async def _stop_others(self, turn: Turn) -> Stopped:
+        """What runs where ``/stop`` was said: of its sender, or of anybody where an owner says it."""
+        assert self._lanes is not None, "commands come by way of the lanes"
+        all_of_them = self._gate.is_owner(turn.sender)
         mine = turn.sender.identity
-        return bool(
-            self._lanes.stop(
-                turn.address,
-                lambda other: (
-                    other.id != turn.id and (other.sender.identity == mine or self._gate.is_owner(turn.sender))
-                ),
-            )
-        )
+        if self._lanes.stop(
+            turn.address, lambda other: other.id != turn.id and (all_of_them or other.sender.identity == mine)
+        ):
+            return "stopped"
+        return "stop_not_yours" if self._lanes.runs(turn.address, lambda other: other.id != turn.id) else "nothing"
 
     def _announce(self, notice: InboxRow) -> None:
         """Of a channel that does not run, it waits for a start with it."""

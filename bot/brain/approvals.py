@@ -20,13 +20,11 @@ from bot.store.approvals import Approval, ApprovalRows
 
 VERBS: Final = ("once", "chat", "always", "deny")
 GRANTED: Final = frozenset({"once", "chat", "always"})
-ARGUMENT_CHARS: Final = 2000
 
 
 def readable(call: ToolCall) -> str:
-    """The exact arguments as a person can read them."""
-    text = json.dumps(dict(call.arguments), ensure_ascii=False, indent=2)
-    return text if len(text) <= ARGUMENT_CHARS else text[:ARGUMENT_CHARS] + "\n…"
+    """The exact arguments, all of them, as a person can read them."""
+    return json.dumps(dict(call.arguments), ensure_ascii=False, indent=2)
 
 
 class Approvals:

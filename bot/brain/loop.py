@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -32,6 +33,8 @@ from bot.store.transcript import Draft, Opening
 log = logging.getLogger(__name__)
 
 HISTORY_ROWS: Final = 400
+_UNSEEN: Final = re.compile(r"[\s`~\u00ad\u200b-\u200f\u2060-\u2064\ufeff]+")
+"""An answer of nothing else shows nothing: empty fences, blanks, characters without a shape."""
 EMPTY_TRIES: Final = 2
 
 
@@ -186,7 +189,7 @@ class Brain:
             return Ending(StopReason.TRUNCATED)
         if progress.last_stop == ModelStopReason.CONTEXT_FULL:
             return Ending(StopReason.CONTEXT_OVERFLOW)
-        if last is None or not text_of(last).strip():
+        if last is None or not _UNSEEN.sub("", text_of(last)):
             return None
         if progress.calls_made >= self._limits.tool_calls:
             return Ending(StopReason.TOOL_LIMIT)

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from bot.config.doctor import Finding
 from bot.config.loaded import Config, Entry
-from bot.core.errors import BowerbirdError, ChannelUnreachable, TransportError
+from bot.core.errors import BowerbirdError, ChannelUnreachable, RateLimited, TransportError
 from bot.core.http import Timeouts
 from bot.net.http import Transport
 
@@ -49,6 +49,9 @@ async def _asked(area: str, entry: Entry, transport: Transport, needed: str) -> 
                 "warn", area, f"{entry.name} does not run at {address}", "start it to have its models answer"
             )
         return Finding("fail", area, f"{entry.name}: {error}", "check the network, and the address in the file")
+    except RateLimited as error:
+        again = f"nothing is wrong with it; try again in {error.retry_after:.0f} s"
+        return Finding("warn", area, f"{entry.name}: {error}", again)
     except BowerbirdError as error:
         return Finding("fail", area, f"{entry.name}: {error}", "check its token or key")
     return Finding("ok", area, f"{entry.name}: {said}")

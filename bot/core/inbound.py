@@ -47,7 +47,8 @@ class CallerRequest:
 
 @dataclass(frozen=True, slots=True)
 class UserMessage:
-    """Somebody wrote. ``id`` is unique per address; ``direct`` is a one-to-one chat; ``addressed`` means the bot was meant."""
+    """Somebody wrote. ``id`` is unique per address; ``direct`` is a one-to-one chat; ``addressed`` means the bot was meant.
+    ``former_chat`` is the chat's id before the platform gave it another: what was allowed there is allowed here."""
 
     id: str
     address: Address
@@ -59,6 +60,7 @@ class UserMessage:
     files: tuple[FileRef, ...] = ()
     quote: Quote | None = None
     caller: CallerRequest | None = None
+    former_chat: str = ""
     kind: Literal["message"] = "message"
 
 

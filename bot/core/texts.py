@@ -157,6 +157,10 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
     "press_not_yours": {"en": "Only an owner can decide this.", "zh": "只有所有者可以决定。"},
     "press_decided": {"en": "Already decided: {decision}", "zh": "已经决定：{decision}"},
     "press_stopped": {"en": "Stopping.", "zh": "正在停止。"},
+    "press_stop_not_yours": {
+        "en": "Only the person who asked, or an owner, can stop this.",
+        "zh": "只有提问者或所有者可以停止。",
+    },
     "press_nothing": {"en": "Nothing is running.", "zh": "当前没有正在进行的任务。"},
     "decision_once": {"en": "Approved once.", "zh": "已批准一次。"},
     "decision_chat": {"en": "Approved for this chat.", "zh": "已在本聊天中批准。"},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, Literal
 from zoneinfo import ZoneInfo
 
 from bot.brain.turn import Turn
@@ -19,6 +19,9 @@ AT_ONCE: Final = frozenset({"start", "help", "stop", "status", "usage", "model",
 KNOWN: Final = AT_ONCE | {"new"}
 MENU: Final = ("new", "stop", "status", "usage", "model", "help")
 """What a platform's own menu of commands offers, in this order; ``start`` is known to every client."""
+
+
+Stopped = Literal["stopped", "nothing", "stop_not_yours"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +52,7 @@ class Commands:
         self,
         usage: UsageRows,
         about: Callable[[], Mapping[str, Any]],
-        stop: Callable[[Turn], Awaitable[bool]],
+        stop: Callable[[Turn], Awaitable[Stopped]],
         zone: str,
         pairing: Pairing,
     ) -> None:
@@ -67,8 +70,7 @@ class Commands:
             case "new":
                 return (ReplyRow(say("command_new", turn.language)), BreakRow())
             case "stop":
-                stopped = await self._stop(turn)
-                return (ReplyRow(say("press_stopped" if stopped else "press_nothing", turn.language)),)
+                return (ReplyRow(say(f"press_{await self._stop(turn)}", turn.language)),)
             case "status":
                 return (ReplyRow(self._status(turn.language)),)
             case "model":

@@ -153,13 +153,20 @@ class Lanes:
 
     def stop(self, address: Address, wanted: Callable[[Turn], bool]) -> int:
         """Stop those turns of the address that are ``wanted`` stopped. Return how many were running."""
-        lane = self._lanes.get(address)
-        chosen = [
-            live for live in (lane.live.values() if lane else ()) if wanted(live.turn) and not live.stopping.is_set()
-        ]
+        chosen = self._running(address, wanted)
         for live in chosen:
             live.stop()
         return len(chosen)
+
+    def runs(self, address: Address, wanted: Callable[[Turn], bool]) -> bool:
+        """Whether a turn of the address that is ``wanted`` could still be stopped."""
+        return bool(self._running(address, wanted))
+
+    def _running(self, address: Address, wanted: Callable[[Turn], bool]) -> list[_Live]:
+        lane = self._lanes.get(address)
+        return [
+            live for live in (lane.live.values() if lane else ()) if wanted(live.turn) and not live.stopping.is_set()
+        ]
 
     def withdraw(self, address: Address, message_id: str) -> InboxRow | None:
         """Take a message that has not begun out of its lane."""

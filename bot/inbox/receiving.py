@@ -177,11 +177,14 @@ class Inbox:
         if mark != "b" or not verb:
             return say("press_unknown", language)
         if verb == "stop":
-            stopped = self._lanes.stop(
-                press.address, lambda turn: turn.id == turn_id and self._may_stop(press.sender, turn)
-            )
-            return say("press_stopped" if stopped else "press_nothing", language)
+            return self._stop_one(press, turn_id, language)
         return await self._approvals.decide(press, language)
+
+    def _stop_one(self, press: ButtonPress, turn_id: str, language: str) -> str:
+        if self._lanes.stop(press.address, lambda turn: turn.id == turn_id and self._may_stop(press.sender, turn)):
+            return say("press_stopped", language)
+        runs = self._lanes.runs(press.address, lambda turn: turn.id == turn_id)
+        return say("press_stop_not_yours" if runs else "press_nothing", language)
 
     def _may_stop(self, sender: Sender, turn: Turn) -> bool:
         return self._gate.is_owner(sender) or turn.sender.identity == sender.identity

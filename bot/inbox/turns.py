@@ -30,6 +30,7 @@ log = logging.getLogger(__name__)
 CRASHES_ALLOWED: Final = 2
 STORE_WAITS: Final = (1.0, 2.0, 5.0, 15.0, 30.0)
 CLOSING_SECONDS: Final = 3.0
+OFF: Final = "unauthorised"
 
 
 class TurnRunner:
@@ -91,15 +92,19 @@ class TurnRunner:
         except asyncio.CancelledError:
             await self._interrupted(turn, publisher)
             raise
-        await self._store.inbox.finish_turn(turn.id, showing.result().reason or reason.value, self._clock.now())
+        outcome = showing.result().reason
+        if outcome != OFF:
+            await self._store.inbox.finish_turn(turn.id, outcome or reason.value, self._clock.now())
         self._ended(turn, reason)
 
     async def _shown(
         self, publisher: Publisher, stopping: asyncio.Event, answering: asyncio.Task[None] | None
     ) -> Outcome:
-        """Show the turn. Where the chat is closed nobody will see the rest, so nobody pays for it."""
+        """Show the turn. Where the chat is closed nobody will see the rest, so nobody pays for it. A channel whose token
+        is refused comes back with another one: its turns are answered, stay unfinished, and are shown at the next start.
+        """
         outcome = await publisher.run()
-        if not outcome.delivered and not stopping.is_set() and answering is not None:
+        if not outcome.delivered and outcome.reason != OFF and not stopping.is_set() and answering is not None:
             stopping.set()
             answering.cancel()
         return outcome

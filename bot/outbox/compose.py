@@ -70,7 +70,8 @@ def _card(card: ApprovalCard, number: str, language: str) -> str:
 
 
 def _status(view: View, elapsed: Mapping[str, float], language: str) -> str:
-    running = [line for line in view.tools if line.seconds is None]
+    asked = {card.call_id for card in open_cards(view.cards)}
+    running = [line for line in view.tools if line.seconds is None and line.call_id not in asked]
     words = []
     if running:
         words.append(_running(running))

@@ -144,7 +144,7 @@ class _Account:
 
     second: _Bucket
     silent_until: float = -inf
-    refusals: deque[tuple[float, _Chat]] = field(default_factory=deque)
+    refusals: deque[tuple[float, float, _Chat]] = field(default_factory=deque)
     ready: list[tuple[_Ticket, _Chat]] = field(default_factory=list)
 
     @property
@@ -157,12 +157,14 @@ class _Account:
         if self.ready:
             self.ready[0][0].roused.set()
 
-    def is_crowded(self, chat: _Chat, now: float) -> bool:
-        """Whether this refusal, in ``chat``, is one of many."""
-        self.refusals.append((now, chat))
+    def crowded_until(self, chat: _Chat, now: float, until: float) -> float | None:
+        """Where this refusal is one of many: until when the account shall be silent, which is as long as the shortest of
+        them says. The chats that were told to wait longer do so by themselves."""
+        self.refusals.append((now, until, chat))
         while self.refusals[0][0] < now - _CROWD_SECONDS:
             self.refusals.popleft()
-        return len({id(refused) for _, refused in self.refusals}) >= _CROWD
+        crowd = {id(refused) for _, _, refused in self.refusals}
+        return min(end for _, end, _ in self.refusals) if len(crowd) >= _CROWD else None
 
 
 class BucketGovernor:
@@ -247,15 +249,15 @@ class BucketGovernor:
         chat, account = self._places(to)
         now = self._clock.monotonic()
         until = now + limited.retry_after
-        everywhere = limited.everywhere or account.is_crowded(chat, now)
-        place = "all chats" if everywhere else to
+        crowd = None if kind is CallKind.ANSWER else account.crowded_until(chat, now, until)
+        place = "all chats" if limited.everywhere or crowd else to
         log.warning("%s asks for %.1f s of silence in %s", to.channel, limited.retry_after, place)
-        if everywhere:
-            account.silent_until = max(account.silent_until, until)
-            return
-        chat.silent_until = max(chat.silent_until, until)
+        if limited.everywhere or crowd:
+            account.silent_until = max(account.silent_until, until if limited.everywhere else crowd or until)
         if kind is CallKind.ANSWER:
             chat.answers_until = max(chat.answers_until, until)
+        else:
+            chat.silent_until = max(chat.silent_until, until)
 
     def _places(self, to: Address) -> tuple[_Chat, _Account]:
         """Threads of a chat share its budget, as the platforms count."""

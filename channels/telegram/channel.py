@@ -29,6 +29,7 @@ from channels.telegram.config import Config
 from channels.telegram.entities import Renderer
 from channels.telegram.errands import Errands
 from channels.telegram.menu import offer
+from channels.telegram.moves import Moves
 from channels.telegram.polling import STALE_AFTER, Poller
 from channels.telegram.silences import Silences
 from channels.telegram.spans import is_blank, shown_text
@@ -95,7 +96,7 @@ class TelegramChannel:
         self._poller: Poller | None = None
         self._asked: OrderedDict[str, str] = OrderedDict()
         self._arriving: dict[Address, _Arrival] = {}
-        self._moved: dict[str, str] = {}
+        self._moves = Moves(kit.notes)
         live = config.streaming != "off"
         self._private = Limits(size=SIZE, unit="utf16", pace=CHAT_INTERVAL, previews=live)
         self._group = Limits(size=SIZE, unit="utf16", pace=GROUP_INTERVAL, previews=live)
@@ -128,7 +129,9 @@ class TelegramChannel:
     async def run(self, receive: Receive) -> None:
         """Raises ``Unauthorised`` when the token is refused, ``ChannelUnreachable`` when Telegram stays away."""
         me = await self._proven()
-        poller = self._poller = Poller(self._wire, self._kit.notes, self._kit.clock, me, self.name, self._kit.account)
+        poller = self._poller = Poller(
+            self._wire, self._kit.notes, self._moves, self._kit.clock, me, self.name, self._kit.account
+        )
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._errands.run())
@@ -258,20 +261,14 @@ class TelegramChannel:
         if left := await self._silences.left(to.chat):
             raise RateLimited("Telegram asked to wait before this start.", left)
         try:
-            return await self._wire.call(method, chat_id=await self._whereabouts(to.chat), **params)
+            chat = await self._moves.now(to.chat) if is_group(to) else to.chat
+            return await self._wire.call(method, chat_id=int(chat), **params)
         except RateLimited as limited:
             await self._silences.keep(to.chat, limited.retry_after)
             raise
         except Moved as moved:
-            log.info("the group %s is %s now", to.chat, moved.chat)
-            self._moved[to.chat] = moved.chat
-            await self._kit.notes.write(f"moved {to.chat}", moved.chat)
+            await self._moves.note(to.chat, moved.chat)
             return await self._wire.call(method, chat_id=int(moved.chat), **params)
-
-    async def _whereabouts(self, chat: str) -> int:
-        if is_group(Address(self.name, self._kit.account, chat)) and chat not in self._moved:
-            self._moved[chat] = await self._kit.notes.read(f"moved {chat}") or chat
-        return int(self._moved.get(chat, chat))
 
     async def _menu(self) -> None:
         try:

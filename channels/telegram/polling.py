@@ -6,12 +6,14 @@ import asyncio
 import json
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from bot.core.errors import ChannelError, ChannelUnreachable, RateLimited, StoreError, Unauthorised
-from bot.core.inbound import Inbound
+from bot.core.inbound import Inbound, UserMessage
 from bot.core.ports import Clock, Notes
-from channels.telegram.updates import ALLOWED, Left, Me, Unreadable, inbound_of
+from channels.telegram.moves import Moves
+from channels.telegram.updates import ALLOWED, Left, Me, Moving, Unreadable, inbound_of
 from channels.telegram.wire import Displaced, Wire
 
 log = logging.getLogger(__name__)
@@ -39,8 +41,10 @@ class Poller:
     """The loop over ``getUpdates``. ``take`` returns once an inbound is stored; what it raises as ``StoreError`` is
     fetched again, anything else it raises is a defect and the update is set aside."""
 
-    def __init__(self, wire: Wire, notes: Notes, clock: Clock, me: Me, channel: str, account: str) -> None:
-        self._wire, self._notes, self._clock = wire, notes, clock
+    def __init__(
+        self, wire: Wire, notes: Notes, moves: Moves, clock: Clock, me: Me, channel: str, account: str
+    ) -> None:
+        self._wire, self._notes, self._moves, self._clock = wire, notes, moves, clock
         self._me, self._channel, self._account = me, channel, account
         self._offset: int | None = None
         self._trouble = ""
@@ -133,9 +137,15 @@ class Poller:
             log.warning("update %d cannot be read and is set aside: %s", number, error)
             await self._set_aside(number, str(error), update)
             return None
-        if isinstance(read, Left):
-            log.info("update %d is for nobody: %s", number, read.reason)
-            return None
+        match read:
+            case Left(reason=reason):
+                log.info("update %d is for nobody: %s", number, reason)
+                return None
+            case Moving(old=old, new=new):
+                await self._moves.note(old, new)
+                return None
+            case UserMessage() if not read.direct:
+                return replace(read, former_chat=await self._moves.former(read.address.chat))
         return read
 
     async def _set_aside(self, number: int, fault: str, update: Mapping[str, Any]) -> None:

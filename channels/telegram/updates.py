@@ -53,7 +53,15 @@ class Left:
     reason: str
 
 
-def inbound_of(update: Raw, me: Me, channel: str, account: str) -> Inbound | Left:
+@dataclass(frozen=True, slots=True)
+class Moving:
+    """A group became a supergroup, which has an id of its own."""
+
+    old: str
+    new: str
+
+
+def inbound_of(update: Raw, me: Me, channel: str, account: str) -> Inbound | Left | Moving:
     """Raises ``Unreadable``. Ids are Telegram's own: a message's is unique in its chat."""
     try:
         reader = _Reader(me, channel, account)
@@ -76,10 +84,10 @@ class _Reader:
     def __init__(self, me: Me, channel: str, account: str) -> None:
         self._me, self._channel, self._account = me, channel, account
 
-    def message(self, raw: Raw) -> Inbound | Left:
+    def message(self, raw: Raw) -> Inbound | Left | Moving:
         if "migrate_to_chat_id" in raw:
             old, new = int(raw["chat"]["id"]), int(raw["migrate_to_chat_id"])
-            return Left(f"the group {old} is {new} from now on; access.groups must name it to be answered there")
+            return Moving(str(old), str(new))
         if not _SAID & raw.keys():
             return Left("a service message")
         text, entities = _text(raw)

@@ -510,3 +510,18 @@ async def test_b151_a_clients_history_with_a_call_that_nobody_answered_is_mended
     assert paired(request.messages)
     (result,) = [block for message in request.messages for block in message.content if isinstance(block, ResultBlock)]
     assert result.error and result.call_id == SUM.id
+
+
+async def test_an_answer_that_shows_nothing_is_an_empty_one(make_house: MakeHouse) -> None:
+    for unseen in ("```\n```", "\ufeff\u200b", " \n "):
+        house = make_house(says(unseen), says(unseen))
+        assert await house.answer(await house.turn()) is StopReason.EMPTY
+
+
+async def test_long_arguments_are_all_in_the_question(make_house: MakeHouse) -> None:
+    long = ToolCall("c1", "note_write", {"text": "x" * 5000 + " and then the end"})
+    house = make_house(calls(long), says("ok"))
+    async with asyncio.TaskGroup() as group:
+        group.create_task(house.answer(await house.turn()))
+        await press(house, await open_card(house), "deny")
+    assert "and then the end" in house.view.cards[0].arguments

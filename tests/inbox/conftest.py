@@ -23,7 +23,7 @@ from bot.core.stop import StopReason
 from bot.core.view import Limits
 from bot.inbox.access import Access
 from bot.inbox.admission import Admission
-from bot.inbox.commands import Commands
+from bot.inbox.commands import Commands, Stopped
 from bot.inbox.gate import Gate
 from bot.inbox.lanes import Lanes, WhenBusy
 from bot.inbox.pairing import Pairing
@@ -153,8 +153,8 @@ def open_house(tmp_path: Path) -> OpenHouse:
             lanes: Lanes
             inbox: Inbox
 
-            async def stop(turn: Turn) -> bool:
-                return bool(lanes.stop(turn.address, lambda other: other.id != turn.id))
+            async def stop(turn: Turn) -> Stopped:
+                return "stopped" if lanes.stop(turn.address, lambda other: other.id != turn.id) else "nothing"
 
             runner = TurnRunner(
                 brain=brain,

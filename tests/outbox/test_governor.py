@@ -115,9 +115,11 @@ async def test_refusals_in_many_chats_at_once_silence_the_account_and_one_alone_
     refused = [lambda n=n: traffic.call(chat(n), CallKind.FINAL, RateLimited("slow", 9)) for n in range(2)]
     await traffic.play(*refused, lambda: traffic.call(chat(50), CallKind.FINAL), seconds=1)
     assert traffic.times(chat(50)) == [0]
-    third = lambda: traffic.call(chat(3), CallKind.FINAL, RateLimited("slow", 9))  # noqa: E731
-    await traffic.play(third, lambda: traffic.call(chat(51), CallKind.FINAL))
-    assert traffic.times(chat(51)) == [10]
+    third = lambda: traffic.call(chat(3), CallKind.FINAL, RateLimited("slow", 238))  # noqa: E731
+    again = lambda: traffic.call(chat(3), CallKind.FINAL)  # noqa: E731
+    await traffic.play(third, lambda: traffic.call(chat(51), CallKind.FINAL), again)
+    assert traffic.times(chat(51)) == [9], "as long as the shortest of them says"
+    assert traffic.times(chat(3)) == [1, 239], "who was told to wait longer does"
 
 
 async def test_no_chat_starves_another() -> None:
@@ -195,14 +197,18 @@ async def test_a_wait_for_the_whole_account_silences_every_chat_and_answers_too(
     assert traffic.let_in[-1][1] == other
 
 
-async def test_a_refused_answer_silences_answers_as_well() -> None:
+async def test_a_refused_answer_silences_answers_and_no_text() -> None:
     traffic = Traffic(Rates())
     await traffic.play(
         lambda: traffic.call(chat(1), CallKind.ANSWER, RateLimited("slow down", 4)),
         lambda: traffic.call(chat(1), CallKind.ANSWER),
         lambda: traffic.call(chat(1), CallKind.FINAL),
     )
-    assert traffic.times() == [0, 4, 4]
+    assert [(at, kind) for at, _, kind in traffic.let_in] == [
+        (0, CallKind.ANSWER),
+        (0, CallKind.FINAL),
+        (4, CallKind.ANSWER),
+    ]
 
 
 async def test_a_shorter_wait_does_not_shorten_a_longer_one() -> None:

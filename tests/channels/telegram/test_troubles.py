@@ -214,10 +214,10 @@ async def test_a_person_who_blocks_the_bot_costs_nothing_more(
         await telegram.until(lambda sim: SAID in sim.bot_texts(chat))
 
 
-async def test_a_group_that_became_a_supergroup_gets_its_answer_there(
+async def test_a_group_that_became_a_supergroup_gets_its_answer_there_and_the_next_ones_too(
     bot: StartBot, telegram: TelegramSim, llm: LlmSim
 ) -> None:
-    llm.script(answer(gate("g"), text("The answer, wherever you are now.")))
+    llm.script(answer(gate("g"), text("The answer, wherever you are now.")), HELLO)
     ann = telegram.person(7, "Ann")
     team = telegram.group(-1001, "Team", members=[ann], supergroup=False)
     async with bot():
@@ -225,7 +225,32 @@ async def test_a_group_that_became_a_supergroup_gets_its_answer_there(
         await llm.at("g")
         moved = telegram.migrate(team, -100200)
         llm.release("g")
-        await telegram.until(lambda sim: sim.bot_texts(moved or sim.chat(-100200)))
+        await telegram.until(lambda sim: sim.bot_texts(moved))
+        await telegram.say(moved, ann, f"@{telegram.world.bot.username} and now?")
+        await telegram.until(lambda sim: SAID in sim.bot_texts(moved))
+    async with bot():
+        await telegram.say(moved, ann, f"@{telegram.world.bot.username} still there?")
+        await telegram.until(lambda sim: sim.bot_texts(moved).count(SAID) == 2)
+
+
+async def test_an_answer_during_which_the_token_is_refused_is_shown_whole_once_there_is_a_good_one(
+    bot: StartBot, telegram: TelegramSim, llm: LlmSim
+) -> None:
+    llm.script(answer(text("The first half of this answer. "), gate("g"), text("The second half of it.")))
+    chat = telegram.private(ann := telegram.person(7, "Ann"))
+    async with bot():
+        await telegram.say(chat, ann, "hello")
+        await telegram.until(lambda sim: sim.bot_texts(chat))
+        telegram.revoke_token()
+        llm.release("g")
+        await asyncio.sleep(2.5)
+    telegram.restore_token()
+    async with bot():
+        await telegram.until(
+            lambda sim: sim.bot_texts(chat) == ["The first half of this answer. The second half of it."]
+        )
+        await telegram.until(lambda sim: not sim.visible(chat)[-1].keyboard)
+    assert len(llm.requests) == 1
 
 
 async def test_the_menu_is_set_once_and_the_token_proven_once(
