@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
-from bot.brain.dates import dates_block
 from bot.brain.history import fenced, history_messages, mended, paired, size_of, turn_messages, without_thinking
 from bot.brain.tokens import estimated_tokens
 from bot.brain.turn import Turn
@@ -73,6 +72,8 @@ def _with_moment(messages: list[Message], moment: str) -> list[Message]:
 
 def _with_dates(messages: list[Message], at: float, zone: str) -> list[Message]:
     """Put the days that each message speaks of before its words: behind them, a small model repeats the question."""
+    from bot.brain.dates import dates_block  # its many patterns are only for those who have such a model
+
     changed = []
     for message in messages:
         said = "\n".join(block.text for block in message.content if isinstance(block, TextBlock))

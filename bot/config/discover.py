@@ -8,6 +8,7 @@ import pkgutil
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -83,6 +84,7 @@ class Shelf:
         return ""
 
 
+@cache
 def _declares(module: str, *marks: re.Pattern[str]) -> bool:
     """True when the module exists and its text has the marks; read, not imported, to keep vendors' weight out."""
     try:
