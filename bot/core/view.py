@@ -120,7 +120,7 @@ class Limits:
     @property
     def gather(self) -> float:
         """Seconds for which a model's text may gather before it is looked at: far less than the pace lets be seen."""
-        return min(0.2, self.pace / 5) if self.pace >= 0.5 else 0.0
+        return min(0.25, self.pace / 4) if self.pace >= 0.5 else 0.0
 
 
 @dataclass(frozen=True, slots=True)

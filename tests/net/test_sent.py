@@ -69,7 +69,11 @@ async def test_a_server_that_does_not_speak_tls_was_sent_nothing(transport: Tran
 
 
 async def test_a_reset_before_a_word_may_have_been_sent(transport: Transport) -> None:
-    with blunt(lambda line: line.reset()) as server:
+    def talk(line: Line) -> None:
+        time.sleep(0.1)  # a reset that meets the handshake is a server that cannot be reached
+        line.reset()
+
+    with blunt(talk) as server:
         assert (await failed(transport, server.url)).sent
 
 

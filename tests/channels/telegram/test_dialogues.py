@@ -4,9 +4,21 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 from tests.channels.telegram.conftest import StartBot
+from tests.channels.telegram.texts import LONG, whole
 from tests.sim.llm import LlmSim, answer, call, gate, sleep, text
 from tests.sim.telegram import TelegramSim
+
+LATENCIES = [0.003, *(pytest.param(seconds, marks=pytest.mark.prove) for seconds in (0.01, 0.3, 2.0))]
+
+
+@pytest.fixture(autouse=True, params=LATENCIES)
+def latency(request: pytest.FixtureRequest, telegram: TelegramSim) -> float:
+    """Seconds that every call to Telegram takes."""
+    telegram.latency = request.param
+    return telegram.latency
 
 
 async def test_a_plain_answer_stands_once_and_exactly(bot: StartBot, telegram: TelegramSim, llm: LlmSim) -> None:
@@ -83,29 +95,6 @@ async def test_typing_shows_life_and_ends_with_the_first_words(
     assert len(telegram.called("sendChatAction")) == 1
 
 
-LONG = "\n\n".join(
-    f"""## Chapter {n}
-
-{"plain words go on " * 40}**bold {n}** and `code {n}` 👩‍👩‍👧 {n}.
-
-- one {n}
-  - two {n} 中文也在这里，第{n}项
-1. first {n}
-
-| name | value |
-|---|---|
-| row {n} | {n * n} |
-
-> quoted {n} مرحبا بالعالم
-
-```python
-def f{n}(x):
-    return x ** {n}  # **not bold**
-```"""
-    for n in range(22)
-)
-
-
 async def test_an_answer_of_twenty_thousand_characters_comes_whole_in_legal_parts(
     bot: StartBot, telegram: TelegramSim, llm: LlmSim
 ) -> None:
@@ -116,18 +105,7 @@ async def test_an_answer_of_twenty_thousand_characters_comes_whole_in_legal_part
         await telegram.say(chat, ann, "tell me everything")
         await telegram.until(lambda sim: "return x ** 21" in "".join(sim.bot_texts(chat)), timeout=28)
         await telegram.until(lambda sim: not any(message.keyboard for message in sim.visible(chat)))
-    shown = "\n".join(telegram.bot_texts(chat))
-    for n in range(22):
-        for once in (
-            f"Chapter {n}\n",
-            f"bold {n} and code {n} 👩‍👩‍👧 {n}.",
-            f"one {n}\n",
-            f"第{n}项",
-            f"quoted {n} مرحبا",
-            f"def f{n}(x)",
-        ):
-            assert shown.count(once) == 1, once
-    assert shown.count("plain words go on") == 22 * 40 and shown.count("# **not bold**") == 22
+    whole(telegram.bot_texts(chat))
     code = [entity for message in telegram.visible(chat) for entity in message.entities if entity["type"] == "pre"]
     assert sum(entity.get("language") == "python" for entity in code) >= 22
 

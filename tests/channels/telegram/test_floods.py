@@ -10,6 +10,7 @@ from typing import Any, Literal
 import pytest
 
 from tests.channels.telegram.stage import Stage, Turn, stage
+from tests.channels.telegram.texts import LONG, whole
 
 WORDS = [f"word{number} " for number in range(120)]
 WHOLE = "".join(WORDS).strip()
@@ -143,4 +144,16 @@ async def test_a_hundred_chats_at_once_stay_within_what_the_account_bears() -> N
         for turn in turns:
             await turn.delivered(within=20)
             assert turn.texts == ["A first sentence for everybody, long enough to be shown. And the second."]
+        assert house.sim.violations == []
+
+
+@pytest.mark.prove
+@pytest.mark.parametrize(("rate", "latency"), [(5, 0.01), (5, 2.0), (80, 0.3), (500, 0.01), (500, 2.0)])
+async def test_a_long_answer_is_whole_and_once_at_any_speed(rate: int, latency: float) -> None:
+    async with stage(latency=latency) as house:
+        turn = house.turn(house.private(7))
+        await turn.write([LONG[at : at + 4] for at in range(0, len(LONG), 4)], rate)
+        turn.end()
+        await turn.delivered(within=60)
+        whole(turn.texts)
         assert house.sim.violations == []
