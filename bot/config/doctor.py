@@ -162,9 +162,11 @@ def _jobs(config: Config) -> Iterator[Finding]:
 def _unread(config: Config) -> Iterator[Finding]:
     """Settings that promise what this version does not do yet."""
     relied_on = unread_and_set(config)
-    for key in UNREAD:
-        advice = "do not rely on it" if key in relied_on else "leave it as it is"
-        yield Finding("warn", "config", f"{key} is not built into this version: it has no effect", advice)
+    for key in relied_on:
+        yield Finding("warn", "config", f"{key} is not built into this version: it has no effect", "do not rely on it")
+    rest = ", ".join(key for key in UNREAD if key not in relied_on)
+    if rest:
+        yield Finding("ok", "config", f"not built into this version, and left as they are: {rest}")
 
 
 def _tokens(config: Config) -> Iterator[Finding]:
