@@ -86,6 +86,11 @@ async def _daemon(config: Config) -> Finding:
         return Finding("fail", "daemon", str(error), "restart it")
     if status.get("trouble"):
         return Finding("fail", "daemon", str(status["trouble"]), "see its log")
+    model = status.get("model") or {}
+    if model.get("state") == "failed":
+        return Finding(
+            "warn", "daemon", f"the local model does not work: {model.get('reason') or 'see the log'}", "mend that"
+        )
     return Finding("ok", "daemon", f"runs as process {status.get('pid')}")
 
 

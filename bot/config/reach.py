@@ -10,7 +10,16 @@ from urllib.parse import urlsplit
 
 from bot.config.doctor import Finding
 from bot.config.loaded import Config, Entry
-from bot.core.errors import BowerbirdError, ChannelUnreachable, RateLimited, TransportError
+from bot.core.errors import (
+    BowerbirdError,
+    ChannelUnreachable,
+    KeyRefused,
+    ModelMissing,
+    RateLimited,
+    StreamGarbled,
+    TransportError,
+    Unauthorised,
+)
 from bot.core.http import Timeouts
 from bot.net.http import Transport
 
@@ -53,8 +62,17 @@ async def _asked(area: str, entry: Entry, transport: Transport, needed: str) -> 
         again = f"nothing is wrong with it; try again in {error.retry_after:.0f} s"
         return Finding("warn", area, f"{entry.name}: {error}", again)
     except BowerbirdError as error:
-        return Finding("fail", area, f"{entry.name}: {error}", "check its token or key")
+        return Finding("fail", area, f"{entry.name}: {error}", _advice(error))
     return Finding("ok", area, f"{entry.name}: {said}")
+
+
+def _advice(error: BowerbirdError) -> str:
+    match error:
+        case Unauthorised() | KeyRefused():
+            return "check its token or key"
+        case ModelMissing() | StreamGarbled():
+            return "check the address in the file"
+    return "see the sentence above"
 
 
 async def answers(entry: Entry, transport: Transport) -> bool:

@@ -249,21 +249,29 @@ async def test_online_a_module_with_a_probe_proves_its_secret_itself(
     read: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "probing_channel.py").write_text(
-        "from bot.core.errors import Unauthorised\n"
+        "from bot.core.errors import StreamGarbled, Unauthorised\n"
         "async def probe(config):\n"
         "    if config.base_url.endswith('bad'):\n"
         "        raise Unauthorised('The token is not accepted.')\n"
+        "    if config.base_url.endswith('page'):\n"
+        "        raise StreamGarbled('The address answers, but not as a model service does.')\n"
         "    return 'it is @mybot'\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
     transport = Transport()
-    for url, level, words in (
-        ("http://good", "ok", "it is @mybot"),
-        ("http://bad", "fail", "The token is not accepted."),
+    for url, level, words, advice in (
+        ("http://good", "ok", "it is @mybot", ""),
+        ("http://bad", "fail", "The token is not accepted.", "check its token or key"),
+        (
+            "http://page",
+            "fail",
+            "The address answers, but not as a model service does.",
+            "check the address in the file",
+        ),
     ):
         entry = Entry("bird", "bird", Ollama(base_url=url), "probing_channel")
         config = replace(read("name: x"), channels={"bird": entry}, providers={})
         assert await reach(config, transport) == [
-            Finding(level, "channels", f"bird: {words}", "" if level == "ok" else "check its token or key")  # type: ignore[arg-type]
+            Finding(level, "channels", f"bird: {words}", advice)  # type: ignore[arg-type]
         ]
     await transport.aclose()
