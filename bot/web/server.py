@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Any, Self
 
 import uvicorn
+from websockets.exceptions import InvalidState
 
 from bot.core.ports import AsgiApp
 from bot.web import listen
@@ -23,6 +24,8 @@ log = logging.getLogger(__name__)
 
 GRACE = 2
 """Seconds that requests in flight get to finish; the house rule is to close within 3."""
+GOODBYE = 0.2
+"""Seconds in which open sockets may take leave."""
 FRAME_BYTES = 256 * 1024
 PING_INTERVAL = 20.0
 PING_TIMEOUT = 20.0
@@ -47,7 +50,13 @@ class _Uvicorn(uvicorn.Server):
                     await self.stopping.wait()
 
     async def shutdown(self, sockets: list[socket] | None = None) -> None:
-        await super().shutdown(sockets)
+        try:
+            await super().shutdown(sockets)
+        except InvalidState:  # a socket that is closing already stops uvicorn on its way through the others
+            for connection in list(self.server_state.connections):
+                with contextlib.suppress(InvalidState):
+                    connection.shutdown()
+            await asyncio.sleep(GOODBYE)
         for connection in list(self.server_state.connections):
             connection.transport.abort()
 

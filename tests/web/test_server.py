@@ -169,3 +169,29 @@ async def test_signals_stay_with_the_daemon() -> None:
     async with web_server():
         await asyncio.sleep(0.05)
         assert (signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)) == before
+
+
+async def test_a_socket_that_is_closing_already_does_not_break_the_stop() -> None:
+    async def talks(websocket: WebSocket) -> None:
+        await websocket.accept()
+        while True:
+            await websocket.send_text("x" * 100_000)
+
+    app = Starlette(routes=[WebSocketRoute("/talk", talks), WebSocketRoute("/stay", socket_of)])
+    server = web_server([app])
+    async with aiohttp.ClientSession() as http:
+        async with server:
+            reader, writer = await asyncio.open_connection("127.0.0.1", server.port, limit=1024)
+            writer.write(
+                b"GET /talk HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
+            )
+            assert b"101" in await reader.readuntil(b"\r\n\r\n")
+            await asyncio.sleep(0.3)  # nobody reads: what the server says piles up
+            writer.write(b"\x88\x80\x00\x00\x00\x00")  # and then its client takes leave
+            await asyncio.sleep(0.2)
+            stays = await http.ws_connect(f"{server.url}stay")
+            began = time.monotonic()
+        assert time.monotonic() - began < 3.0
+        assert (await stays.receive()).type in (aiohttp.WSMsgType.CLOSE, aiohttp.WSMsgType.CLOSED)
+        writer.close()
