@@ -35,7 +35,7 @@ from bot.core.model import ModelRef
 from bot.core.ports import Clock, Receive
 from bot.core.stop import StopReason
 from bot.core.texts import language_of
-from bot.inbox.admission import Admission
+from bot.inbox.admission import LIVE_TURNS, Admission
 from bot.inbox.commands import Commands, Stopped
 from bot.inbox.lanes import Lanes
 from bot.inbox.pairing import Pairing
@@ -73,10 +73,11 @@ async def run_daemon(
     ready: Callable[[], None] = lambda: None,
     watch: Watch = nobody_watches,
     manager: ServiceManager | None = None,
+    live_turns: int = LIVE_TURNS,
 ) -> None:
     """Run until cancelled; cancellation stops it in order. ``only`` names the channels to run (none: all that are on,
     and the HTTP port). ``ready`` is called once messages are taken; ``watch`` runs beside, with what the daemon says of
-    itself; ``manager`` is the service manager that started this process, if one did.
+    itself; ``manager`` is the service manager that started this process, if one did; ``live_turns`` are let in at once.
 
     Raises ``BowerbirdError`` when it cannot start.
     """
@@ -91,16 +92,25 @@ async def run_daemon(
         entries = [entry for entry in config.providers.values() if entry.module]
         models = Models(entries, clock, Random(), config.data_dir, transport)
         stack.push_async_callback(models.aclose)
-        await Daemon(config, clock, store, transport, models, only).run(lock, ready, watch, manager)
+        daemon = Daemon(config, clock, store, transport, models, only, live_turns)
+        await daemon.run(lock, ready, watch, manager)
 
 
 class Daemon:
     """Everything that runs, wired; ``run`` starts it from the inside out and stops it from the outside in."""
 
     def __init__(
-        self, config: Config, clock: Clock, store: Store, transport: Transport, models: Models, only: Collection[str]
+        self,
+        config: Config,
+        clock: Clock,
+        store: Store,
+        transport: Transport,
+        models: Models,
+        only: Collection[str],
+        live_turns: int = LIVE_TURNS,
     ) -> None:
         self._config, self._clock, self._store, self._models, self._only = config, clock, store, models, only
+        self._live_turns = live_turns
         self._transport = transport
         self._metrics = Metrics(clock, version())
         self._zone = local_zone() if config.timezone == "auto" else config.timezone
@@ -187,7 +197,7 @@ class Daemon:
             turn_of=self._turn_of,
             transcript=self._store.transcript,
             clock=self._clock,
-            admission=Admission(),
+            admission=Admission(self._live_turns),
             when_busy=self._config.brain.when_busy,
         )
         self._metrics.lanes_from(lambda: self._lanes.live_lanes if self._lanes else 0)

@@ -34,7 +34,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     config_option(parser)
 
 
-def run(args: argparse.Namespace, session: Session) -> int:
+def run(args: argparse.Namespace, session: Session, *, live_turns: int | None = None) -> int:
+    """``live_turns``: where a measurement has the limit out of its way."""
     gc.disable()  # importing makes much that lives on, and nothing that must be found
     session.log_to_stderr("info")
     from bot.app.notify import ServiceManager
@@ -45,6 +46,7 @@ def run(args: argparse.Namespace, session: Session) -> int:
     config = session.config()
     _tell_unread(config)
     from bot.app.daemon import nobody_watches, run_daemon
+    from bot.inbox.admission import LIVE_TURNS
 
     watch = nobody_watches
     if sys.stderr is not None and sys.stderr.isatty():
@@ -52,7 +54,7 @@ def run(args: argparse.Namespace, session: Session) -> int:
 
         watch = show_download
     _raise_open_files()
-    work = run_daemon(config, ready=_settle, watch=watch, manager=manager)
+    work = run_daemon(config, ready=_settle, watch=watch, manager=manager, live_turns=live_turns or LIVE_TURNS)
     asyncio.run(until_signal(work, (signal.SIGTERM, signal.SIGINT)))
     return 0
 

@@ -115,6 +115,8 @@ class _Chat:
 
     pace: _Window
     minute: _Window
+    interval: float = 0.0
+    last_at: float = -inf
     silent_until: float = -inf
     answers_until: float = -inf
     tickets: list[_Ticket] = field(default_factory=list)
@@ -124,17 +126,21 @@ class _Chat:
         if kind is CallKind.ANSWER:
             return self.answers_until
         spread = kind >= CallKind.PREVIEW
-        return max(self.silent_until, self.pace.free_at(), self.minute.free_at(spread=spread))
+        quiet = self.last_at + 2 * self.interval if kind is CallKind.TYPING else -inf
+        return max(quiet, self.silent_until, self.pace.free_at(), self.minute.free_at(spread=spread))
 
     def take(self, kind: CallKind, now: float) -> None:
-        """Typing counts by the minute, but the next text does not wait for it."""
+        """Typing counts, but the next text does not wait for it: it comes only after a silence that is long enough for
+        both."""
         if kind is not CallKind.ANSWER:
             self.minute.take(now)
+            self.last_at = now
         if kind in (CallKind.FINAL, CallKind.PREVIEW):
             self.pace.take(now)
 
     def is_idle(self, now: float) -> bool:
-        last = max(self.silent_until, self.answers_until, self.pace.idle_at, self.minute.idle_at)
+        quiet = self.last_at + 2 * self.interval
+        last = max(quiet, self.silent_until, self.answers_until, self.pace.idle_at, self.minute.idle_at)
         return not self.tickets and last <= now
 
 
@@ -267,7 +273,7 @@ class BucketGovernor:
             if len(self._chats) % _SWEEP_EVERY == _SWEEP_EVERY - 1:
                 self._forget()
             group = rates.group_per_minute if rates.is_group(to) else 0
-            chat = _Chat(_Window(1, rates.chat_interval), _Window(group, _GROUP_WINDOW))
+            chat = _Chat(_Window(1, rates.chat_interval), _Window(group, _GROUP_WINDOW), rates.chat_interval)
             self._chats[to.channel, to.account, to.chat] = chat
         account = self._accounts.get((to.channel, to.account))
         if account is None:

@@ -57,7 +57,7 @@ def wanted_parts(view: View, sealed: Sequence[int], look: Look) -> list[Wanted]:
     structured = look.limits.structured
     if look.note and not view.final:
         view = replace(view, notices=(*view.notices, look.note))
-    if look.copied and not structured:
+    if look.copied:
         view = replace(view, notices=(*view.notices, say("copy_above", look.language)))
     live = not (view.final or look.note)
     index = len(sealed)

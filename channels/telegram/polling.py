@@ -98,7 +98,7 @@ class Poller:
     async def _stored(self, updates: Sequence[Any], take: Take) -> bool:
         """Store them: in order within a chat, side by side over the chats. False when some were not, which then come
         again, or when nothing could be confirmed."""
-        chats: dict[Any, list[tuple[int, Inbound]]] = {}
+        chats: dict[Any, list[tuple[Mapping[str, Any], Inbound]]] = {}
         numbers = []
         for update in updates:
             number = update.get("update_id") if isinstance(update, Mapping) else None
@@ -108,7 +108,7 @@ class Poller:
             numbers.append(number)
             inbound = await self._read(number, update)
             if inbound is not None:
-                chats.setdefault(inbound.address.chat, []).append((number, inbound))
+                chats.setdefault(inbound.address.chat, []).append((update, inbound))
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(self._in_order(of_chat, take)) for of_chat in chats.values()]
         failed = [number for task in tasks if (number := task.result()) is not None]
@@ -117,9 +117,10 @@ class Poller:
         self._offset = min(failed, default=max(numbers) + 1)
         return not failed
 
-    async def _in_order(self, inbounds: Sequence[tuple[int, Inbound]], take: Take) -> int | None:
+    async def _in_order(self, inbounds: Sequence[tuple[Mapping[str, Any], Inbound]], take: Take) -> int | None:
         """The number of the first that could not be stored."""
-        for number, inbound in inbounds:
+        for update, inbound in inbounds:
+            number: int = update["update_id"]
             try:
                 await take(inbound)
             except StoreError as error:
@@ -127,7 +128,7 @@ class Poller:
                 return number
             except Exception as error:
                 log.exception("update %d broke something and is set aside", number)
-                await self._set_aside(number, type(error).__name__, {})
+                await self._set_aside(number, type(error).__name__, update)
         return None
 
     async def _read(self, number: int, update: Mapping[str, Any]) -> Inbound | None:

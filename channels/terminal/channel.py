@@ -24,7 +24,7 @@ from channels.terminal.frames import Frame, entries_of, history_frame, part_fram
 
 log = logging.getLogger(__name__)
 
-LIMITS = Limits(size=1_000_000, unit="chars", pace=0.08, structured=True)
+LIMITS = Limits(size=1_000_000, unit="chars", pace=0.08, idempotent=True, structured=True)
 """A terminal bears anything; the pace is about what an eye and a slow terminal can follow."""
 
 MAIN_CHAT = "main"

@@ -37,9 +37,9 @@ log = logging.getLogger(__name__)
 
 FRAME_SECONDS: Final = 0.016
 """A page paints sixty times a second: more often would not be seen."""
-LIMITS: Final = Limits(size=50_000_000, pace=FRAME_SECONDS, structured=True)
-STREAMED: Final = Limits(size=50_000_000, pace=FRAME_SECONDS, can_edit=False, structured=True)
-AT_ONCE: Final = Limits(size=50_000_000, pace=0.5, structured=True)
+LIMITS: Final = Limits(size=50_000_000, pace=FRAME_SECONDS, idempotent=True, structured=True)
+STREAMED: Final = Limits(size=50_000_000, pace=FRAME_SECONDS, idempotent=True, can_edit=False, structured=True)
+AT_ONCE: Final = Limits(size=50_000_000, pace=0.5, idempotent=True, structured=True)
 BEAT_SECONDS: Final = 15.0
 LOOK_SECONDS: Final = 1.0
 RECENT_ROWS: Final = 100

@@ -64,8 +64,9 @@ async def running(
                 calls=limits.calls_per_second,
             )
         )
-        starter = ["bot"] if limits.live_turns is None else ["tests.bench.ours", str(limits.live_turns)]
-        command = ["-m", *starter, "run", "--config", "config.yaml"]
+        command = ["-m", "bot", "run", "--config", "config.yaml"]
+        if limits.live_turns is not None:
+            command = ["-m", "tests.bench.ours", str(limits.live_turns), "config.yaml"]
     async with program(*command, folder=folder, env={"BOWERBIRD_LOG": "warning"}, log=folder / "log") as (bot, _):
         yield bot
 

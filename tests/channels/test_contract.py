@@ -23,37 +23,11 @@ from bot.core.view import Part, Phase, View
 from bot.net.http import Transport
 from bot.time.clock import SystemClock
 from tests.fakes.archive import MemoryArchive
+from tests.fakes.governor import OpenGovernor
+from tests.fakes.notes import MemoryNotes
 from tests.sim.telegram import TelegramSim
 
 BUILT = [name for name in CHANNELS.names() if (kind := CHANNELS.kind(name)) is not None and kind.module]
-
-
-class CountingGovernor:
-    """Implements ``bot.core.ports.Governor``: lets everything through and remembers what was asked for."""
-
-    def __init__(self) -> None:
-        self.calls: list[tuple[Address, CallKind]] = []
-
-    def has_room(self, to: Address, kind: CallKind) -> bool:
-        return True
-
-    async def room(self, to: Address, kind: CallKind) -> None:
-        pass
-
-    @asynccontextmanager
-    async def call(self, to: Address, kind: CallKind) -> AsyncIterator[None]:
-        self.calls.append((to, kind))
-        yield
-
-
-class NoNotes:
-    """Implements ``bot.core.ports.Notes``."""
-
-    async def read(self, key: str) -> str | None:
-        return None
-
-    async def write(self, key: str, value: str) -> None:
-        pass
 
 
 class Adapter:
@@ -63,13 +37,13 @@ class Adapter:
         kind = CHANNELS.kind(name)
         assert kind is not None
         self.config = kind.config
-        self.governor, self.http = CountingGovernor(), Transport()
+        self.governor, self.http = OpenGovernor(), Transport()
         kit = ChannelKit(
             governor=self.governor,
             clock=SystemClock(),
             http=self.http,
             archive=MemoryArchive(),
-            notes=NoNotes(),
+            notes=MemoryNotes(),
             name=name,
             account="main",
             language="en",

@@ -14,7 +14,7 @@ import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from bot.app.lock import FolderLock
 from bot.core.address import Address
 from bot.core.inbound import ButtonPress, Inbound, Receipt, StopPressed, UserMessage
 from bot.core.model import TextBlock, Usage
-from bot.core.ports import CallKind, ChannelKit, ChatSummary
+from bot.core.ports import ChannelKit, ChatSummary
 from bot.core.stop import StopReason
 from bot.core.transcript import Body, EndRow, Row, StepRow, UserRow
 from bot.core.view import ApprovalCard, Button, Part, Phase, Ref, ToolLine, View
@@ -32,25 +32,10 @@ from bot.net.http import Transport
 from bot.time.clock import SystemClock
 from channels.terminal.channel import TerminalChannel, build
 from channels.terminal.config import Config
+from tests.fakes.governor import OpenGovernor
+from tests.fakes.notes import MemoryNotes
 
 VERBS = ("once", "chat", "always", "deny")
-
-
-class OpenGovernor:
-    """Implements ``bot.core.ports.Governor``: lets everything through and counts it."""
-
-    def __init__(self) -> None:
-        self.calls: list[tuple[Address, CallKind]] = []
-
-    def has_room(self, to: Address, kind: CallKind) -> bool:
-        return True
-
-    async def room(self, to: Address, kind: CallKind) -> None:
-        return
-
-    def call(self, to: Address, kind: CallKind) -> AbstractAsyncContextManager[None]:
-        self.calls.append((to, kind))
-        return nullcontext()
 
 
 class MemoryRecords:
@@ -71,19 +56,6 @@ class MemoryRecords:
 
     async def turn_rows(self, turn: str) -> Sequence[Row]:
         return [row for row in self.all if row.turn == turn]
-
-
-class MemoryNotes:
-    """Implements ``bot.core.ports.Notes``."""
-
-    def __init__(self) -> None:
-        self.values: dict[str, str] = {}
-
-    async def read(self, key: str) -> str | None:
-        return self.values.get(key)
-
-    async def write(self, key: str, value: str) -> None:
-        self.values[key] = value
 
 
 def kit(records: MemoryRecords, *, governor: OpenGovernor | None = None, language: str = "en") -> ChannelKit:

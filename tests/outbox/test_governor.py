@@ -280,3 +280,18 @@ async def test_an_undeclared_channel_has_no_limits_until_it_declares_some() -> N
     later = Address("later", "main", "1")
     await traffic.play(*(lambda: traffic.call(later, CallKind.PREVIEW) for _ in range(2)))
     assert traffic.times(later)[1] - traffic.times(later)[0] == 2.0
+
+
+async def test_signs_of_life_and_texts_together_stay_within_one_call_a_second() -> None:
+    """Typing comes after a silence that is long enough for it and for the text that need not wait for it."""
+    traffic = Traffic(Rates(chat_interval=1.0))
+
+    async def turns() -> None:
+        for _ in range(10):
+            await traffic.call(chat(1), CallKind.TYPING)
+            await traffic.call(chat(1), CallKind.FINAL)
+
+    await traffic.play(turns)
+    times = traffic.times()
+    assert times[:4] == [0, 0, 2, 2]
+    assert all(later - sooner >= 2 for sooner, later in zip(times, times[2:], strict=False))

@@ -17,8 +17,8 @@ from channels.telegram.channel import TelegramChannel, build
 from channels.telegram.config import Config
 from tests.fakes.archive import MemoryArchive
 from tests.fakes.clock import FakeClock
-from tests.fakes.house import MemoryNotes
 from tests.fakes.ledger import FakeLedger
+from tests.fakes.notes import MemoryNotes
 from tests.sim.telegram import TelegramSim
 from tests.sim.telegram.nouns import Call, Chat
 

@@ -8,7 +8,15 @@ import logging
 import aiohttp
 import pytest
 
+from bot.core.inbound import Inbound
+from bot.net.http import Transport
+from bot.time.clock import SystemClock
+from channels.telegram.moves import Moves
+from channels.telegram.polling import Poller
+from channels.telegram.updates import Me
+from channels.telegram.wire import Wire
 from tests.channels.telegram.conftest import StartBot
+from tests.fakes.notes import MemoryNotes
 from tests.sim.llm import LlmSim, answer, call, gate, sleep, text
 from tests.sim.telegram import TelegramSim
 
@@ -82,6 +90,33 @@ async def test_updates_that_cannot_be_read_are_set_aside_and_the_next_ones_answe
         await telegram.until(lambda sim: not sim.pending)
         assert len(telegram.called("getUpdates")) < 12
     assert "s3cret" not in caplog.text
+
+
+async def test_an_update_that_breaks_something_is_kept_whole_and_the_next_one_is_taken() -> None:
+    notes, taken = MemoryNotes(), list[str]()
+
+    async def take(inbound: Inbound) -> None:
+        if inbound.id == "5":
+            raise ZeroDivisionError
+        taken.append(inbound.id)
+
+    async with TelegramSim() as sim:
+        http = Transport()
+        ann = sim.person(7, "Ann")
+        sim.private(ann)
+        clock, wire = SystemClock(), Wire(http, sim.url, sim.token)
+        poller = Poller(wire, notes, Moves(notes), clock, Me(99, "mybot"), "telegram", "main")
+        polling = asyncio.ensure_future(poller.run(take))
+        for number in (5, 6):
+            message = {"message_id": number, "date": 1, "chat": {"id": 7, "type": "private"}, "from": ann.to_json()}
+            await sim.feed({"update_id": 5000 + number, "message": message | {"text": f"words {number}"}})
+        await sim.until(lambda sim: not sim.pending)
+        polling.cancel()
+        await asyncio.gather(polling, return_exceptions=True)
+        await http.aclose()
+    assert taken == ["6"]
+    (kept,) = [told for key, told in notes.values.items() if key.startswith("set aside")]
+    assert "words 5" in kept and "ZeroDivisionError" in kept
 
 
 @pytest.mark.parametrize("body", ["garbage", "drop", "reset"])

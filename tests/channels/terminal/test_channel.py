@@ -24,7 +24,8 @@ from bot.core.transcript import ReplyRow, Row, UserRow
 from bot.core.view import Part, Phase, Ref, View
 from channels.terminal.channel import TerminalChannel, build
 from channels.terminal.config import Config
-from tests.fakes.house import House, MemoryRecords, OpenGovernor, kit, part_of
+from tests.fakes.governor import OpenGovernor
+from tests.fakes.house import House, MemoryRecords, kit, part_of
 
 MAIN = Address("terminal", "main", "main")
 Frame = dict[str, Any]

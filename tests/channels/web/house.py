@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +13,7 @@ from bot.core.address import Address
 from bot.core.errors import ChatClosed, StoreFull
 from bot.core.inbound import ButtonPress, Inbound, Receipt, StopPressed, UserMessage
 from bot.core.model import CallBlock, TextBlock, Usage
-from bot.core.ports import CallKind, ChannelKit, Clock, owner_of
+from bot.core.ports import ChannelKit, Clock, owner_of
 from bot.core.stop import StopReason
 from bot.core.tool import ToolCall
 from bot.core.transcript import EndRow, ResultRow, StepRow, UserRow
@@ -25,33 +25,8 @@ from bot.web.metrics import Metrics
 from bot.web.server import WebServer
 from channels.web.channel import Config, WebChannel, build
 from tests.fakes.archive import MemoryArchive
-
-
-class OpenGovernor:
-    """Implements ``bot.core.ports.Governor``: lets everything through and counts it."""
-
-    def __init__(self) -> None:
-        self.calls: list[tuple[Address, CallKind]] = []
-
-    def has_room(self, to: Address, kind: CallKind) -> bool:
-        return True
-
-    async def room(self, to: Address, kind: CallKind) -> None:
-        return
-
-    def call(self, to: Address, kind: CallKind) -> AbstractAsyncContextManager[None]:
-        self.calls.append((to, kind))
-        return nullcontext()
-
-
-class NoNotes:
-    """Implements ``bot.core.ports.Notes``; the web channel keeps none."""
-
-    async def read(self, key: str) -> str | None:
-        return None
-
-    async def write(self, key: str, value: str) -> None:
-        return
+from tests.fakes.governor import OpenGovernor
+from tests.fakes.notes import MemoryNotes
 
 
 class Turn:
@@ -173,7 +148,7 @@ class House:
             clock=self.clock,
             http=Transport(),
             archive=self.archive,
-            notes=NoNotes(),
+            notes=MemoryNotes(),
             name="web",
             account="main",
             language=language,

@@ -4,7 +4,7 @@ Telegram publishes one message a second in a chat, 20 a minute in a group, about
 and lets short bursts pass. Judged here, by the time of arrival:
 
 - private chat: ``BURST`` calls at once, then one a second (a bucket, so a call that overtakes another is no breach);
-  texts, edits, deletions, files and reactions count, typing does not;
+  texts, edits, deletions, files, reactions and typing count;
 - group: 20 in any 60 s; edits, deletions, typing and reactions count too;
 - draft frames: 20 in 5 s and 40 in 30 s (PLATFORMS.md 0.1);
 - in all: 30 at once, then 30 a second, and never more than 36 within one second (a fifth for calls bunched on the way).
@@ -139,8 +139,6 @@ class Rates:
             limits = self._places.setdefault(("draft", chat), (Window(20, 5.0), Window(40, 30.0)))
         elif group:
             limits = self._places.setdefault(("group", chat), (Window(20, 60.0),))
-        elif method == "sendChatAction":
-            return 0.0
         else:
             limits = self._places.setdefault(("private", chat), (Bucket(BURST, 1.0),))
         now = self._monotonic()

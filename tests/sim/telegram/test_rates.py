@@ -76,9 +76,14 @@ async def test_a_little_too_fast_is_found_out(hasty: Hasty) -> None:
     assert hasty.sim.violations
 
 
-async def test_edits_and_deletions_count_in_a_private_chat_and_typing_does_not(hasty: Hasty) -> None:
-    for _ in range(10):
+async def test_typing_counts_in_a_private_chat(hasty: Hasty) -> None:
+    for _ in range(2):
         assert await hasty.call("sendChatAction", 7, action="typing") == 0
+    assert await hasty.send(7) == 0
+    assert await hasty.call("sendChatAction", 7, action="typing") == 3
+
+
+async def test_edits_and_deletions_count_in_a_private_chat(hasty: Hasty) -> None:
     await hasty.send(7)
     number = hasty.sim.visible(hasty.sim.chat(7))[0].message_id
     assert await hasty.call("editMessageText", 7, message_id=number, text="a") == 0

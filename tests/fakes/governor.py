@@ -1,0 +1,25 @@
+"""A governor that keeps no rates."""
+
+from __future__ import annotations
+
+from contextlib import AbstractAsyncContextManager, nullcontext
+
+from bot.core.address import Address
+from bot.core.ports import CallKind
+
+
+class OpenGovernor:
+    """Implements ``bot.core.ports.Governor``: lets everything through and counts it."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[Address, CallKind]] = []
+
+    def has_room(self, to: Address, kind: CallKind) -> bool:
+        return True
+
+    async def room(self, to: Address, kind: CallKind) -> None:
+        return
+
+    def call(self, to: Address, kind: CallKind) -> AbstractAsyncContextManager[None]:
+        self.calls.append((to, kind))
+        return nullcontext()
