@@ -20,7 +20,7 @@ from bot.providers.chat_stream import ChatStream
 from bot.providers.concessions import Concessions
 from bot.providers.faults import Faults, complaint_of
 from bot.providers.proof import proven
-from bot.providers.sdk import carried, clean_environment, hush, install_hint, reply_of
+from bot.providers.sdk import Nowhere, carried, clean_environment, hush, install_hint, rehearse, reply_of
 from bot.providers.settings import ProviderConfig, checked_key, checked_url
 from bot.providers.sse import Frames, SseFrames, WholeBody
 from bot.providers.wire import answering, body_bytes
@@ -86,7 +86,9 @@ class OpenAIProvider:
 
     def warm(self, endpoint: str = "") -> None:
         """Implements ``bot.providers.models.Warming``."""
-        self._client(endpoint or self._config.base_url)
+        base_url = endpoint or self._config.base_url
+        self._client(base_url)
+        rehearse(_asked(self._made(base_url, Nowhere()), {}))
 
     async def aclose(self) -> None:
         clients = list(self._clients.values())
@@ -109,35 +111,44 @@ class OpenAIProvider:
         if missing := self._config.missing(base_url):
             raise faults.error(KeyRefused, missing)
         client = self._client(base_url)  # imports the library in a clean room
-        import httpx2
         import openai
 
         try:
-            sent = client.post(
-                "/chat/completions",
-                cast_to=httpx2.Response,
-                content=body_bytes(body),
-                options={"headers": {"Content-Type": "application/json", "Accept": "text/event-stream"}},
-                stream=True,
-                stream_cls=openai.AsyncStream[object],
-            )
-            return reply_of(await sent)
+            return await _asked(client, body)
         except (openai.OpenAIError, TransportError) as error:
             raise translated(error, faults, self._clock.now()) from None
 
     def _client(self, base_url: str) -> openai.AsyncOpenAI:
         if base_url not in self._clients:
-            with clean_environment("OPENAI_"):
-                import openai
-
-                hush("openai")
-                self._clients[base_url] = openai.AsyncOpenAI(
-                    api_key=self._config.api_key.get_secret_value() or _NO_KEY,
-                    base_url=base_url,
-                    max_retries=0,
-                    http_client=carried(self._http, self._config.read_seconds),
-                )
+            self._clients[base_url] = self._made(base_url, self._http)
         return self._clients[base_url]
+
+    def _made(self, base_url: str, http: Http | Nowhere) -> openai.AsyncOpenAI:
+        with clean_environment("OPENAI_"):
+            import openai
+
+            hush("openai")
+            return openai.AsyncOpenAI(
+                api_key=self._config.api_key.get_secret_value() or _NO_KEY,
+                base_url=base_url,
+                max_retries=0,
+                http_client=carried(http, self._config.read_seconds),
+            )
+
+
+async def _asked(client: openai.AsyncOpenAI, body: dict[str, Any]) -> Reply:
+    import httpx2
+    import openai
+
+    sent = client.post(
+        "/chat/completions",
+        cast_to=httpx2.Response,
+        content=body_bytes(body),
+        options={"headers": {"Content-Type": "application/json", "Accept": "text/event-stream"}},
+        stream=True,
+        stream_cls=openai.AsyncStream[object],
+    )
+    return reply_of(await sent)
 
 
 def is_openai(base_url: str) -> bool:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib.util
 import logging
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from bot.core.http import Http, Reply, Timeouts
+from bot.core.http import FETCH_LIMIT_BYTES, Http, Reply, Timeouts
 
 if TYPE_CHECKING:
     import httpx2
@@ -63,7 +64,7 @@ class Carrier:
     beginning is read for the library to make its error of. Raises ``TransportError`` through the library.
     """
 
-    def __init__(self, http: Http, read_seconds: float, response: Callable[..., Any]) -> None:
+    def __init__(self, http: Http | Nowhere, read_seconds: float, response: Callable[..., Any]) -> None:
         """``response`` is the class of responses of the library's own HTTP library."""
         self._http, self._response = http, response
         self._timeouts = Timeouts(connect=CONNECT_SECONDS, silence=read_seconds)
@@ -109,9 +110,41 @@ async def beginning_of(reply: Reply) -> bytes:
     return bytes(body[:ERROR_BYTES])
 
 
-def carried(http: Http, read_seconds: float) -> httpx2.AsyncClient:
+def carried(http: Http | Nowhere, read_seconds: float) -> httpx2.AsyncClient:
     """What the anthropic and openai libraries take for their HTTP client."""
     import httpx2
 
     carrier = cast("httpx2.AsyncBaseTransport", Carrier(http, read_seconds, httpx2.Response))
     return httpx2.AsyncClient(transport=carrier, timeout=read_seconds, trust_env=False, follow_redirects=False)
+
+
+class _Unsaid:
+    """The answer to a request that was never sent. Implements ``bot.core.http.Reply``."""
+
+    status: Final = 200
+    headers: Final[Mapping[str, str]] = {}
+
+    async def aiter_bytes(self) -> AsyncIterator[bytes]:
+        for nothing in (b"",):
+            yield nothing
+
+    async def rest(self, seconds: float) -> None:
+        pass
+
+    async def read(self, limit_bytes: int = FETCH_LIMIT_BYTES) -> bytes:
+        return b""
+
+    async def aclose(self) -> None:
+        pass
+
+
+class Nowhere:
+    """Carries a rehearsal: nothing leaves the process."""
+
+    async def open(self, *_: object, **__: object) -> Reply:
+        return _Unsaid()
+
+
+def rehearse(request: Coroutine[Any, Any, Reply]) -> None:
+    """Make a request over ``Nowhere``, in a thread: what a library does only at its first one is done then."""
+    asyncio.run(request)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import pytest
 from aiohttp import web
@@ -13,7 +16,9 @@ from aiohttp import web
 from bot.core.errors import ProviderError, ProviderFailed, StreamCut
 from tests.net.blunt import Line, blunt
 from tests.providers.bench import KEY, VENDORS, Bench, ask
-from tests.sim.llm import LlmSim
+from tests.sim.llm import LlmSim, answer, text
+
+ROOT = Path(__file__).parents[2]
 
 
 def openai_answer() -> bytes:
@@ -105,3 +110,61 @@ async def test_an_error_without_end_is_read_as_far_as_it_is_worth(bench: Bench) 
     assert isinstance(heard.error, ProviderFailed)
     assert "trouble" in heard.error.detail
     assert KEY not in heard.error.detail
+
+
+ASKING = """
+import asyncio, json, sys
+from pathlib import Path
+from bot.providers.discovery import built, entry
+from bot.net.http import Transport
+from bot.time.clock import SystemClock
+from tests.providers.bench import ask, user
+from bot.core.model import ModelRef, ModelRequest
+
+async def counted(provider, request):
+    calls = 0
+    def note(frame, event, value):
+        nonlocal calls
+        calls += event == "call"
+    sys.setprofile(note)
+    try:
+        await ask(provider, request)
+    finally:
+        sys.setprofile(None)
+    return calls
+
+async def main(kind, model, section, warm):
+    http = Transport()
+    provider = built(entry(kind, section), SystemClock(), Path("unused"), http)
+    if warm:
+        await asyncio.to_thread(provider.warm)
+    request = ModelRequest(model=ModelRef(kind, model), messages=(user("hi"),), system="x", tools=())
+    print([await counted(provider, request) for _ in range(10)])
+    await provider.aclose()
+    await http.aclose()
+
+asyncio.run(main(*json.loads(sys.argv[1])))
+"""
+
+
+async def test_a_warmed_library_asks_first_as_it_asks_the_tenth_time(bench: Bench, sim: LlmSim) -> None:
+    """What it imports and works out only once is behind it: told by the calls of functions, not by time."""
+
+    async def calls(warm: bool) -> list[int]:
+        sim.script(*[answer(text("Hi"))] * 10)
+        section = {"base_url": bench.base_url, "api_key": KEY}
+        child = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-c",
+            ASKING,
+            json.dumps([bench.kind, bench.model, section, warm]),
+            stdout=asyncio.subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+        )
+        said, _ = await child.communicate()
+        found: list[int] = json.loads(said)
+        return found
+
+    cold, warmed = await calls(False), await calls(True)
+    assert cold[0] > 2 * cold[-1]
+    assert warmed[0] <= 1.5 * warmed[-1]

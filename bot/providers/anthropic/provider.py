@@ -20,7 +20,7 @@ from bot.providers.anthropic.stream import MessageStream
 from bot.providers.calls import CallIds
 from bot.providers.faults import Faults, complaint_of
 from bot.providers.proof import proven
-from bot.providers.sdk import carried, clean_environment, hush, install_hint, reply_of
+from bot.providers.sdk import Nowhere, carried, clean_environment, hush, install_hint, rehearse, reply_of
 from bot.providers.settings import ProviderConfig, checked_key, checked_url
 from bot.providers.sse import SseFrames
 from bot.providers.wire import answering, body_bytes
@@ -86,7 +86,9 @@ class AnthropicProvider:
 
     def warm(self, endpoint: str = "") -> None:
         """Implements ``bot.providers.models.Warming``."""
-        self._client(endpoint or self._config.base_url)
+        base_url = endpoint or self._config.base_url
+        self._client(base_url)
+        rehearse(_asked(self._made(base_url, Nowhere()), {}))
 
     async def aclose(self) -> None:
         clients = list(self._clients.values())
@@ -109,37 +111,46 @@ class AnthropicProvider:
     async def _post(self, request: ModelRequest, faults: Faults) -> Reply:
         client = self._client(request.model.endpoint or self._config.base_url)  # imports the library in a clean room
         import anthropic
-        import httpx2
 
         body = messages_body(request, self._name, effort=self._config.effort, thinking=self._config.thinking)
         try:
-            sent = client.post(
-                "/v1/messages",
-                cast_to=httpx2.Response,
-                content=body_bytes(body),
-                options={"headers": {"Content-Type": "application/json", "Accept": "text/event-stream"}},
-                stream=True,
-                stream_cls=anthropic.AsyncStream[object],
-            )
-            return reply_of(await sent)
+            return await _asked(client, body)
         except (anthropic.AnthropicError, TransportError) as error:
             raise translated(error, faults, self._clock.now()) from None
 
     def _client(self, base_url: str) -> anthropic.AsyncAnthropic:
         """No copies of a client either: making one reads the environment again."""
         if base_url not in self._clients:
-            with clean_environment("ANTHROPIC_"):
-                import anthropic
-
-                hush("anthropic")
-                self._clients[base_url] = anthropic.AsyncAnthropic(
-                    api_key=self._config.api_key.get_secret_value(),
-                    base_url=base_url,
-                    max_retries=0,
-                    open_telemetry=False,
-                    http_client=carried(self._http, self._config.read_seconds),
-                )
+            self._clients[base_url] = self._made(base_url, self._http)
         return self._clients[base_url]
+
+    def _made(self, base_url: str, http: Http | Nowhere) -> anthropic.AsyncAnthropic:
+        with clean_environment("ANTHROPIC_"):
+            import anthropic
+
+            hush("anthropic")
+            return anthropic.AsyncAnthropic(
+                api_key=self._config.api_key.get_secret_value(),
+                base_url=base_url,
+                max_retries=0,
+                open_telemetry=False,
+                http_client=carried(http, self._config.read_seconds),
+            )
+
+
+async def _asked(client: anthropic.AsyncAnthropic, body: dict[str, Any]) -> Reply:
+    import anthropic
+    import httpx2
+
+    sent = client.post(
+        "/v1/messages",
+        cast_to=httpx2.Response,
+        content=body_bytes(body),
+        options={"headers": {"Content-Type": "application/json", "Accept": "text/event-stream"}},
+        stream=True,
+        stream_cls=anthropic.AsyncStream[object],
+    )
+    return reply_of(await sent)
 
 
 def translated(error: Exception, faults: Faults, now: float) -> ProviderError:

@@ -19,7 +19,7 @@ from bot.providers.concessions import Concessions
 from bot.providers.faults import Faults, complaint_of
 from bot.providers.ollama.request import chat_body, estimated_tokens
 from bot.providers.ollama.stream import OllamaStream
-from bot.providers.sdk import Carrier, clean_environment, hush, install_hint, reply_of
+from bot.providers.sdk import Carrier, Nowhere, clean_environment, hush, install_hint, rehearse, reply_of
 from bot.providers.settings import ProviderConfig, checked_key, checked_url
 from bot.providers.sse import NdjsonFrames
 from bot.providers.wire import answering, body_bytes
@@ -85,7 +85,9 @@ class OllamaProvider:
 
     def warm(self, endpoint: str = "") -> None:
         """Implements ``bot.providers.models.Warming``."""
-        self._client(endpoint or self._config.base_url)
+        base_url = endpoint or self._config.base_url
+        self._client(base_url)
+        rehearse(_rehearsal(_client(base_url, "", Nowhere(), self._config.read_seconds)))
 
     async def aclose(self) -> None:
         clients = list(self._clients.values())
@@ -120,8 +122,7 @@ class OllamaProvider:
     async def _post(self, request: ModelRequest, body: dict[str, Any], faults: Faults) -> Reply:
         client = self._client(request.model.endpoint or self._config.base_url)
         try:
-            sent = client.build_request("POST", "/api/chat", content=body_bytes(body))
-            response = await client.send(sent, stream=True)
+            response = await _asked(client, body)
         except TransportError as error:
             raise faults.unreached(error) from None
         if response.is_success:
@@ -148,7 +149,15 @@ class OllamaProvider:
             )
 
 
-def _client(base_url: str, key: str, http: Http, read_seconds: float) -> httpx.AsyncClient:
+async def _asked(client: httpx.AsyncClient, body: dict[str, Any]) -> httpx.Response:
+    return await client.send(client.build_request("POST", "/api/chat", content=body_bytes(body)), stream=True)
+
+
+async def _rehearsal(client: httpx.AsyncClient) -> Reply:
+    return reply_of(await _asked(client, {}))
+
+
+def _client(base_url: str, key: str, http: Http | Nowhere, read_seconds: float) -> httpx.AsyncClient:
     """The HTTP client of the official library. The library's own methods read answers into classes that drop ids and
     refuse what models really send, and offer no raw stream; hence the subclass."""
     import httpx
