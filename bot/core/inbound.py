@@ -48,7 +48,8 @@ class CallerRequest:
 @dataclass(frozen=True, slots=True)
 class UserMessage:
     """Somebody wrote. ``id`` is unique per address; ``direct`` is a one-to-one chat; ``addressed`` means the bot was meant.
-    ``former_chat`` is the chat's id before the platform gave it another: what was allowed there is allowed here."""
+    ``places`` are other ids by which a group may have been allowed: its guild's, its thread's, the one it had before the
+    platform gave it another."""
 
     id: str
     address: Address
@@ -60,7 +61,7 @@ class UserMessage:
     files: tuple[FileRef, ...] = ()
     quote: Quote | None = None
     caller: CallerRequest | None = None
-    former_chat: str = ""
+    places: tuple[str, ...] = ()
     kind: Literal["message"] = "message"
 
 

@@ -48,17 +48,18 @@ class CallKind(enum.IntEnum):
 
 
 class Governor(Protocol):
-    """The one place where platform rates are kept. Keys are addresses; the account is ``channel:account``."""
+    """The one place where platform rates are kept. Keys are addresses; the account is ``channel:account``. ``edit``: the
+    call changes a message that is there, which some platforms count apart."""
 
-    def has_room(self, to: Address, kind: CallKind) -> bool:
+    def has_room(self, to: Address, kind: CallKind, *, edit: bool = False) -> bool:
         """Whether ``room`` would return at once."""
         ...
 
-    async def room(self, to: Address, kind: CallKind) -> None:
+    async def room(self, to: Address, kind: CallKind, *, edit: bool = False) -> None:
         """Wait until a call of this kind would be let through at once; takes nothing."""
         ...
 
-    def call(self, to: Address, kind: CallKind) -> AbstractAsyncContextManager[None]:
+    def call(self, to: Address, kind: CallKind, *, edit: bool = False) -> AbstractAsyncContextManager[None]:
         """Hold one platform call. Waits for its turn; a ``RateLimited`` that leaves the block is kept in full."""
         ...
 

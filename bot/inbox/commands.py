@@ -93,7 +93,8 @@ class Commands:
             channels=channels,
             model=_chain(about),
         )
-        return f"{told}\n\n⚠ {about['trouble']}" if about["trouble"] else told
+        trouble = about["troubles"]["zh" if language.startswith("zh") else "en"]
+        return f"{told}\n\n⚠ {trouble}" if trouble else told
 
     def _model(self, language: str) -> str:
         about = self._about()

@@ -68,7 +68,7 @@ class Gate:
             return Verdict("silent", "a bot")
         if message.direct:
             return WELCOME if self._may_talk(message.sender) else Verdict("refuse", "stranger")
-        if not {message.address.chat, message.former_chat, "*"} & set(access.groups):
+        if not {message.address.chat, *message.places, "*"} & set(access.groups):
             return Verdict("silent", "group not allowed")
         if self._is_sent_away(message.sender):
             return Verdict("silent", "revoked")

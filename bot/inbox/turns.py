@@ -45,7 +45,7 @@ class TurnRunner:
         store: Store,
         clock: Clock,
         ended: Callable[[Turn, StopReason], None],
-        trouble: Callable[[str], None],
+        trouble: Callable[[StoreError | None], None],
     ) -> None:
         self._brain, self._commands, self._publisher = brain, commands, publisher
         self._store, self._clock, self._ended, self._trouble = store, clock, ended, trouble
@@ -67,11 +67,11 @@ class TurnRunner:
                     await self._store.inbox.finish_turn(turn.id, "broken", self._clock.now())
                     return self._ended(turn, StopReason.INTERNAL_ERROR)
                 await self._once(row, turn, floor, stopping, publisher)
-                return self._trouble("")
+                return self._trouble(None)
             except StoreError as error:
                 wait = next(waits, STORE_WAITS[-1])
                 log.error("turn %s waits %g s for the store: %s", turn.id, wait, error)
-                self._trouble(str(error))
+                self._trouble(error)
             except Exception:
                 defects += 1
                 log.exception("turn %s could not be shown", turn.id)

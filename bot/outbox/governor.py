@@ -44,13 +44,16 @@ class Rates:
     """What a platform bears; 0 is no limit. ``chat_interval``: seconds between two calls in one chat.
 
     ``group_per_minute`` holds for the chats of which ``is_group`` is true; previews there are spread over the minute, so
-    that a final finds room. ``account_per_second`` is over all chats of one account.
+    that a final finds room. ``account_per_second`` is over all chats of one account, ``edits_per_minute`` over all its
+    edits alone. ``threads_apart``: each thread has the rates of a chat of its own.
     """
 
     chat_interval: float = 0.0
     group_per_minute: int = 0
     account_per_second: int = 0
     is_group: Callable[[Address], bool] = _no_group
+    edits_per_minute: int = 0
+    threads_apart: bool = False
 
 
 class _Window:
@@ -100,6 +103,7 @@ class _Ticket:
     kind: CallKind
     number: int
     takes: bool
+    edit: bool
     queued: bool = False
     granted: bool = False
     left: bool = False
@@ -149,6 +153,7 @@ class _Account:
     """``ready`` are the tickets whose chats are free, dearest kind first, oldest first."""
 
     second: _Bucket
+    edits: _Bucket
     silent_until: float = -inf
     refusals: deque[tuple[float, float, _Chat]] = field(default_factory=deque)
     ready: list[tuple[_Ticket, _Chat]] = field(default_factory=list)
@@ -156,6 +161,11 @@ class _Account:
     @property
     def free_at(self) -> float:
         return max(self.silent_until, self.second.free_at())
+
+    def bears_at(self, ticket: _Ticket, chat: _Chat) -> float:
+        """When neither the chat nor what the account bears of such calls stands in its way any more."""
+        free_at = chat.free_at(ticket.kind)
+        return max(free_at, self.edits.free_at()) if ticket.edit else free_at
 
     def rouse_first(self) -> None:
         while self.ready and self.ready[0][0].left:
@@ -195,26 +205,25 @@ class BucketGovernor:
     def known_chats(self) -> int:
         return len(self._chats)
 
-    def has_room(self, to: Address, kind: CallKind) -> bool:
+    def has_room(self, to: Address, kind: CallKind, *, edit: bool = False) -> bool:
         chat, account = self._places(to)
-        free_at = max(chat.free_at(kind), account.free_at)
+        free_at = max(account.bears_at(_Ticket(kind, 0, False, edit), chat), account.free_at)
         return not account.ready and not chat.tickets and free_at <= self._clock.monotonic() + _TOLERANCE
 
-    async def room(self, to: Address, kind: CallKind) -> None:
-        await self._admitted(to, kind, takes=False)
+    async def room(self, to: Address, kind: CallKind, *, edit: bool = False) -> None:
+        await self._admitted(to, _Ticket(kind, next(self._numbers), False, edit))
 
     @asynccontextmanager
-    async def call(self, to: Address, kind: CallKind) -> AsyncIterator[None]:
-        await self._admitted(to, kind, takes=True)
+    async def call(self, to: Address, kind: CallKind, *, edit: bool = False) -> AsyncIterator[None]:
+        await self._admitted(to, _Ticket(kind, next(self._numbers), True, edit))
         try:
             yield
         except RateLimited as limited:
             self._silence(to, kind, limited)
             raise
 
-    async def _admitted(self, to: Address, kind: CallKind, *, takes: bool) -> None:
+    async def _admitted(self, to: Address, ticket: _Ticket) -> None:
         chat, account = self._places(to)
-        ticket = _Ticket(kind, next(self._numbers), takes)
         chat.tickets.append(ticket)
         try:
             while (wait := self._wait(ticket, chat, account)) is not None:
@@ -229,7 +238,7 @@ class BucketGovernor:
         """Seconds after which it is worth asking again, or None once the ticket is granted."""
         now = self._clock.monotonic()
         for waiting in chat.tickets:
-            if not waiting.queued and chat.free_at(waiting.kind) <= now + _TOLERANCE:
+            if not waiting.queued and account.bears_at(waiting, chat) <= now + _TOLERANCE:
                 waiting.queued = True
                 heapq.heappush(account.ready, (waiting, chat))
         self._grant(account, now)
@@ -237,19 +246,21 @@ class BucketGovernor:
             return None
         if ticket.queued and account.ready[0][0] is not ticket:
             return _IN_LINE_SECONDS
-        return max(chat.free_at(ticket.kind), account.free_at) - now
+        return max(account.bears_at(ticket, chat), account.free_at) - now
 
     def _grant(self, account: _Account, now: float) -> None:
         while account.ready and account.free_at <= now + _TOLERANCE:
             ticket, chat = heapq.heappop(account.ready)
             ticket.queued = False
             ticket.roused.set()
-            if ticket.left or ticket.granted or chat.free_at(ticket.kind) > now + _TOLERANCE:
+            if ticket.left or ticket.granted or account.bears_at(ticket, chat) > now + _TOLERANCE:
                 continue
             ticket.granted = True
             if ticket.takes:
                 chat.take(ticket.kind, now)
                 account.second.take(now)
+                if ticket.edit:
+                    account.edits.take(now)
 
     def _silence(self, to: Address, kind: CallKind, limited: RateLimited) -> None:
         chat, account = self._places(to)
@@ -266,18 +277,20 @@ class BucketGovernor:
             chat.silent_until = max(chat.silent_until, until)
 
     def _places(self, to: Address) -> tuple[_Chat, _Account]:
-        """Threads of a chat share its budget, as the platforms count."""
+        """Threads of a chat share its budget, as most platforms count."""
         rates = self._rates.get(to.channel, Rates())
-        chat = self._chats.get((to.channel, to.account, to.chat))
+        key = (to.channel, to.account, (to.thread or to.chat) if rates.threads_apart else to.chat)
+        chat = self._chats.get(key)
         if chat is None:
             if len(self._chats) % _SWEEP_EVERY == _SWEEP_EVERY - 1:
                 self._forget()
             group = rates.group_per_minute if rates.is_group(to) else 0
             chat = _Chat(_Window(1, rates.chat_interval), _Window(group, _GROUP_WINDOW), rates.chat_interval)
-            self._chats[to.channel, to.account, to.chat] = chat
+            self._chats[key] = chat
         account = self._accounts.get((to.channel, to.account))
         if account is None:
-            account = self._accounts[to.channel, to.account] = _Account(_Bucket(rates.account_per_second))
+            account = _Account(_Bucket(rates.account_per_second), _Bucket(rates.edits_per_minute / 60))
+            self._accounts[to.channel, to.account] = account
         return chat, account
 
     def _forget(self) -> None:

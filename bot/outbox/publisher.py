@@ -169,7 +169,7 @@ class Publisher:
         while (work := await self._work()) is not None:
             if isinstance(work, Wanted) and self._screen.maybe_sent(work):
                 return
-            await self._governor.room(self._to, CallKind.FINAL)
+            await self._governor.room(self._to, CallKind.FINAL, edit=self._screen.is_open)
             try:
                 await self._do(work)
             except ChannelError as error:
@@ -214,10 +214,11 @@ class Publisher:
 
     async def _room(self) -> None:
         """The end of the turn makes a final of a preview that waits."""
-        if not self._ended.is_set() and not self._governor.has_room(self._to, CallKind.PREVIEW):
-            await first_of(self._governor.room(self._to, CallKind.PREVIEW), self._ended.wait())
+        edit = self._screen.is_open
+        if not self._ended.is_set() and not self._governor.has_room(self._to, CallKind.PREVIEW, edit=edit):
+            await first_of(self._governor.room(self._to, CallKind.PREVIEW, edit=edit), self._ended.wait())
         if self._ended.is_set():
-            await self._governor.room(self._to, CallKind.FINAL)
+            await self._governor.room(self._to, CallKind.FINAL, edit=edit)
 
     # what to call
 

@@ -59,6 +59,11 @@ class Screen:
     def is_empty(self) -> bool:
         return not (self._shown or self._sealed)
 
+    @property
+    def is_open(self) -> bool:
+        """Whether there is a part that can be edited."""
+        return bool(self._shown)
+
     async def restore(self) -> None:
         """Take over what an earlier process left, once. A part that was perhaps sent is sent again: nobody can know."""
         if self._restored:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from bot.core.address import Address
@@ -18,21 +16,22 @@ from bot.core.errors import (
     StoreError,
     Unauthorised,
 )
-from bot.core.inbound import ButtonPress, FileRef, Inbound, Receipt, UserMessage
+from bot.core.inbound import ButtonPress, FileRef, Inbound, UserMessage
 from bot.core.ports import CallKind, ChannelKit, Progress, Receive
 from bot.core.tasks import first_failure
 from bot.core.text import clipped
 from bot.core.view import Button, Limits, Part, Ref, Rendered
 from bot.net.http import Transport
+from bot.outbox.arrivals import Arrivals
+from bot.outbox.errands import Errands
 from bot.outbox.governor import Rates
+from bot.outbox.silences import Silences
+from bot.outbox.styled.spans import is_blank
 from channels.telegram.config import Config
-from channels.telegram.entities import Renderer
-from channels.telegram.errands import Errands
+from channels.telegram.entities import Renderer, shown_text
 from channels.telegram.menu import offer
 from channels.telegram.moves import Moves
 from channels.telegram.polling import STALE_AFTER, Poller
-from channels.telegram.silences import Silences
-from channels.telegram.spans import is_blank, shown_text
 from channels.telegram.updates import Me
 from channels.telegram.wire import Moved, NotModified, Wire, who_am_i
 
@@ -47,7 +46,8 @@ GROUP_INTERVAL: Final = 3.1
 GROUP_PER_MINUTE: Final = 20
 PRESSED_CHARS: Final = 200
 ROW_BUTTONS: Final = 2
-ASKED_KEPT: Final = 2000
+TYPING_EVERY: Final = 4.5
+"""Telegram shows it for five seconds."""
 NOTHING: Final = "…"
 """Stands for an answer of invisible characters alone, which Telegram would refuse."""
 NO_PREVIEW: Final = {"is_disabled": True}
@@ -73,14 +73,6 @@ def is_group(address: Address) -> bool:
     return address.chat.startswith("-")
 
 
-@dataclass(slots=True)
-class _Arrival:
-    """A message on its way into the store. ``answered``: something was shown meanwhile, so nobody waits any more."""
-
-    over: asyncio.Event
-    answered: bool = False
-
-
 class TelegramChannel:
     """Implements ``bot.core.ports.Channel``."""
 
@@ -88,14 +80,13 @@ class TelegramChannel:
         self.name = kit.name
         self._kit = kit
         self._wire = Wire(kit.http, config.api_base, config.token.get_secret_value() or "0:none")
-        self._errands = Errands(kit.governor, kit.clock)
+        self._errands = Errands(kit.governor, kit.clock, TYPING_EVERY)
+        self._arrivals = Arrivals(self._errands, self._sign, self._say)
         self._silences = Silences(kit.notes, kit.clock)
         self._renderer = Renderer()
         self._renderer.render("*warm*")  # the first rendering builds the parser; that must not delay the first answer
         self._me: Me | None = None
         self._poller: Poller | None = None
-        self._asked: OrderedDict[str, str] = OrderedDict()
-        self._arriving: dict[Address, _Arrival] = {}
         self._moves = Moves(kit.notes)
         live = config.streaming != "off"
         self._private = Limits(size=SIZE, unit="utf16", pace=CHAT_INTERVAL, previews=live)
@@ -159,42 +150,22 @@ class TelegramChannel:
                 await self._kit.clock.sleep(limited.retry_after)
 
     async def _take(self, inbound: Inbound, receive: Receive) -> None:
-        """The turn runs before ``receive`` returns, and may be quicker; in a group it must know its question first."""
-        to = inbound.address
-        arrival = self._arriving[to] = _Arrival(asyncio.Event())
-        try:
-            self._taken(inbound, await receive(inbound), arrival)
-        finally:
-            arrival.over.set()
-            if self._arriving.get(to) is arrival:
-                del self._arriving[to]
-
-    def _taken(self, inbound: Inbound, receipt: Receipt, arrival: _Arrival) -> None:
-        to = inbound.address
+        receipt = await self._arrivals.take(inbound, receive)
         if isinstance(inbound, ButtonPress) and receipt.duplicate:
             self._answer(inbound, "")  # whoever took it may have died before the answer: the button must not wait
-        if not isinstance(inbound, UserMessage) or receipt.duplicate:
-            return
-        if receipt.refused:
-            self._errands.surely(to, CallKind.FINAL, lambda: self._send(to, {"text": receipt.refused}))
-        elif receipt.turn:
-            self._remember(receipt.turn, inbound)
-            if not arrival.answered:
-                self._errands.typing(to, lambda: self._call(to, "sendChatAction", action="typing", **_thread(to)))
 
-    def _remember(self, turn: str, message: UserMessage) -> None:
-        """In a group the answer replies to its question; after a restart it stands alone."""
-        if not message.direct:
-            self._asked[turn] = message.id
-            if len(self._asked) > ASKED_KEPT:
-                self._asked.popitem(last=False)
+    async def _sign(self, to: Address) -> None:
+        await self._call(to, "sendChatAction", action="typing", **_thread(to))
+
+    async def _say(self, message: UserMessage, text: str) -> None:
+        await self._send(message.address, {"text": text})
 
     async def show(self, to: Address, ref: Ref | None, part: Part) -> Ref:
-        if ref is None and (arrival := self._arriving.get(to)):
-            arrival.answered = True
-            if is_group(to):
-                await arrival.over.wait()
-        async with self._kit.governor.call(to, CallKind.FINAL if part.final else CallKind.PREVIEW):
+        if ref is None:
+            await self._arrivals.showing(to, known=is_group(to))
+        async with self._kit.governor.call(
+            to, CallKind.FINAL if part.final else CallKind.PREVIEW, edit=ref is not None
+        ):
             self._errands.seen(to)
             text = part.rendered.text if part.rendered.entities else shown_text(part.rendered.text)
             text = NOTHING if is_blank(text) else text
@@ -208,9 +179,9 @@ class TelegramChannel:
                 params["reply_markup"] = {"inline_keyboard": _rows(part.buttons)}
             if ref is not None:
                 return await self._edit(to, ref, params)
-            asked = self._asked.get(part.turn) if part.index == 0 else None
-            if asked is not None:
-                params["reply_parameters"] = {"message_id": int(asked), "allow_sending_without_reply": True}
+            question = self._arrivals.question(part.turn) if part.index == 0 and is_group(to) else None
+            if question is not None:
+                params["reply_parameters"] = {"message_id": int(question.id), "allow_sending_without_reply": True}
             return await self._send(to, params)
 
     async def _edit(self, to: Address, ref: Ref, params: dict[str, Any]) -> Ref:

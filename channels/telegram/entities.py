@@ -1,33 +1,29 @@
-"""Markdown as Telegram shows it: plain text and entities, which no server can fail to parse."""
+"""What Telegram makes of styled text: plain text and entities, which no server can fail to parse."""
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Callable, Iterator
+import re
+import unicodedata
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from math import ceil
-from typing import Final, Generic, TypeVar
-
-from markdown_it.token import Token
+from typing import Final
 
 from bot.core.view import Entity, Rendered
-from channels.telegram.blocks import Scribe
-from channels.telegram.markdown import MAX_NESTING, Env, parser
-from channels.telegram.spans import Canvas, entities, is_blank, shown_text, units
+from bot.outbox.styled import spans
+from bot.outbox.styled.renderer import StyledRenderer
+from bot.outbox.styled.spans import CLOSED, STYLES, Span, Styled, is_blank
 
 MESSAGE_UNITS: Final = 4096
 MESSAGE_ENTITIES: Final = 100
 """Telegram shows about so many entities of a message and ignores the rest (PTB, ``MessageLimit.MESSAGE_ENTITIES``)."""
-LONGEST_CHARS: Final = 40_000
-"""Beyond this no message could hold the text: it is only measured, as plain text."""
-LONGEST_BLOCK_CHARS: Final = 8_192
-"""A single block beyond this is shown as it was written."""
-BLOCKS_KEPT: Final = 1000
-PAGES_KEPT: Final = 32
 
-Key = tuple[object, ...]
-Value = TypeVar("Value")
+_ORDER: Final = {kind: rank for rank, kind in enumerate(("blockquote", "text_link", *STYLES, *CLOSED))}
+_ASTRAL = re.compile("[\U00010000-\U0010ffff]")
+_REMOVED = re.compile("[\u0333\u033f\u030a]+")
+"""What the server removes beyond control and direction marks (td/telegram/misc.cpp, clean_input_string)."""
+_RING = re.compile("[A-Za-z]\u030a")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +36,10 @@ class _Block:
 
 
 class Renderer:
-    """Renders Markdown for Telegram; the same text always looks the same. Blocks that are seen again are not drawn again."""
+    """Renders Markdown for Telegram."""
 
     def __init__(self) -> None:
-        self._md = parser()
-        self._blocks = _Kept[_Block](BLOCKS_KEPT)
-        self._pages = _Kept[Rendered](PAGES_KEPT)
+        self._styled = StyledRenderer(_block, _page, shown_text)
 
     def render(self, markdown: str) -> Rendered:
         """Any text whatever as text and entities, offsets in UTF-16 units.
@@ -53,85 +47,101 @@ class Renderer:
         ``length`` is what a pager measures: the UTF-16 units of the text or, where formatting is so dense that Telegram
         would ignore some of it, as many units as those entities are of a message's hundred.
         """
-        if len(markdown) > LONGEST_CHARS:
-            text = shown_text(markdown).replace("\t", "    ").strip()
-            return Rendered(text, units(text))
-        return self._pages.get((markdown,), lambda: self._rendered(markdown))
+        return self._styled.render(markdown)
 
-    def _rendered(self, markdown: str) -> Rendered:
-        source = shown_text(markdown)
-        pieces: list[str] = []
-        found: list[Entity] = []
-        size = 0
-        for gap, block in self._drawn(source):
-            if not block.text:
+
+def _block(styled: Styled) -> _Block:
+    return _Block(styled.text, units(styled.text), entities(styled))
+
+
+def _page(blocks: Sequence[tuple[str, _Block]]) -> Rendered:
+    pieces: list[str] = []
+    found: list[Entity] = []
+    size = 0
+    for gap, block in blocks:
+        size += len(gap)
+        pieces += (gap, block.text)
+        found += [replace(entity, offset=entity.offset + size) for entity in block.entities]
+        size += block.size
+    text = "".join(pieces)
+    if is_blank(text):
+        return Rendered("", 0)
+    return Rendered(text, max(size, ceil(MESSAGE_UNITS * len(found) / MESSAGE_ENTITIES)), tuple(found))
+
+
+def shown_text(text: str) -> str:
+    """``text`` as the server keeps it. A ring above is composed with its letter, since it is dropped where it stands alone."""
+    if "\u030a" in text:
+        text = _RING.sub(lambda found: unicodedata.normalize("NFC", found[0]), text)
+    text = spans.shown_text(text)
+    return text if text.isascii() else _REMOVED.sub("", text)
+
+
+def units(text: str) -> int:
+    """The length in UTF-16 units."""
+    return len(text) if text.isascii() else len(text) + len(_ASTRAL.findall(text))
+
+
+def entities(styled: Styled) -> tuple[Entity, ...]:
+    """The legal ones among the spans, by position, in UTF-16 units; headings are bold."""
+    text = styled.text
+    astral = [] if text.isascii() else [found.start() for found in _ASTRAL.finditer(text)]
+    known = [replace(span, kind="bold") if span.kind == "heading" else span for span in styled.spans]
+    found = legal(text, (span for span in known if span.kind in _ORDER))
+    return tuple(
+        Entity(
+            span.kind,
+            start := span.start + bisect_left(astral, span.start),
+            span.end + bisect_left(astral, span.end) - start,
+            span.value,
+        )
+        for span in sorted(found, key=lambda span: (span.start, -span.end, _ORDER[span.kind]))
+    )
+
+
+def legal(text: str, spans: Iterable[Span]) -> Iterator[Span]:
+    """Spans that nest, hold no bare space at their ends, and keep out of code. A link wins over code in its label.
+
+    Code stands in nothing but a quotation (core.telegram.org/bots/api, formatting options).
+    """
+    found = sorted(spans, key=lambda span: (span.start, -span.end))
+    links = [span for span in found if span.kind == "text_link"]
+    closed = [span for span in found if span.kind in CLOSED and not _within(span, links)]
+    outer: dict[str, int] = {}
+    for span in found:
+        if span.kind in CLOSED and _within(span, links):
+            continue
+        if span.kind in STYLES:
+            if span.end <= outer.get(span.kind, 0):
                 continue
-            if pieces:
-                pieces.append(gap)
-                size += len(gap)
-            pieces.append(block.text)
-            found += [replace(entity, offset=entity.offset + size) for entity in block.entities]
-            size += block.size
-        text = "".join(pieces)
-        if is_blank(text):
-            return Rendered("", 0)
-        return Rendered(text, max(size, ceil(MESSAGE_UNITS * len(found) / MESSAGE_ENTITIES)), tuple(found))
-
-    def _drawn(self, source: str) -> Iterator[tuple[str, _Block]]:
-        """Each top-level block, and the line breaks that part it from the one before."""
-        env: Env = {}
-        tokens: list[Token] = []
-        self._md.block.parse(source, self._md, env, tokens)
-        lines = source.split("\n")
-        references = tuple((label, one["href"]) for label, one in env.get("references", {}).items())
-        end, heading = 0, False
-        for group in _groups(tokens):
-            first = group[0]
-            after_heading, heading = heading, first.type == "heading_open"
-            above = end
-            start, end = first.map or (above, above)
-            apart = start > above or (start > 0 and not lines[start - 1].strip())
-            gap = "\n\n" if apart or heading or after_heading else "\n"
-            written = "\n".join(lines[start:end])
-            key = (written, first.type, len(group), references if "]" in written else ())
-            yield gap, self._blocks.get(key, partial(self._draw, group, written, env))
-
-    def _draw(self, group: list[Token], written: str, env: Env) -> _Block:
-        canvas = Canvas()
-        if len(written) > LONGEST_BLOCK_CHARS or any(token.level >= MAX_NESTING - 1 for token in group):
-            canvas.write(written.strip())
-        else:
-            for token in group:
-                if token.type == "inline":
-                    token.children = []
-                    self._md.inline.parse(token.content, self._md, env, token.children)
-            Scribe(canvas).write(group)
-        text, spans = canvas.finished()
-        return _Block(text, units(text), entities(text, spans))
+            outer[span.kind] = span.end
+        for piece in _outside(span, closed) if span.kind in STYLES else (span,):
+            if trimmed := _trimmed(text, piece, closed):
+                yield trimmed
 
 
-def _groups(tokens: list[Token]) -> Iterator[list[Token]]:
-    group: list[Token] = []
-    for token in tokens:
-        group.append(token)
-        if token.level == 0 and token.nesting <= 0:
-            yield group
-            group = []
+def _within(span: Span, others: list[Span]) -> bool:
+    """``others`` are sorted and apart from each other."""
+    at = bisect_left(others, span.start + 1, key=lambda other: other.start) - 1
+    return at >= 0 and span.end <= others[at].end
 
 
-class _Kept(Generic[Value]):
-    """The values that were asked for last."""
+def _outside(span: Span, closed: list[Span]) -> Iterator[Span]:
+    start = span.start
+    for inner in closed[bisect_left(closed, span.start, key=lambda other: other.start) :]:
+        if inner.start >= span.end:
+            break
+        yield replace(span, start=start, end=inner.start)
+        start = inner.end
+    yield replace(span, start=start)
 
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._values: OrderedDict[Key, Value] = OrderedDict()
 
-    def get(self, key: Key, make: Callable[[], Value]) -> Value:
-        value = self._values.get(key)
-        if value is None:
-            value = self._values[key] = make()
-            if len(self._values) > self._most:
-                self._values.popitem(last=False)
-        else:
-            self._values.move_to_end(key)
-        return value
+def _trimmed(text: str, span: Span, closed: list[Span]) -> Span | None:
+    """Without the space at its ends, which the server would cut; a block of code keeps its indentation."""
+    start, end = span.start, min(span.end, len(text))
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    if not any(inner.kind == "pre" and inner.start == start for inner in closed):
+        while start < end and text[start].isspace():
+            start += 1
+    return replace(span, start=start, end=end) if start < end else None

@@ -146,7 +146,8 @@ class Poller:
                 await self._moves.note(old, new)
                 return None
             case UserMessage() if not read.direct:
-                return replace(read, former_chat=await self._moves.former(read.address.chat))
+                former = await self._moves.former(read.address.chat)
+                return replace(read, places=(former,)) if former else read
         return read
 
     async def _set_aside(self, number: int, fault: str, update: Mapping[str, Any]) -> None:

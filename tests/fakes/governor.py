@@ -14,12 +14,12 @@ class OpenGovernor:
     def __init__(self) -> None:
         self.calls: list[tuple[Address, CallKind]] = []
 
-    def has_room(self, to: Address, kind: CallKind) -> bool:
+    def has_room(self, to: Address, kind: CallKind, *, edit: bool = False) -> bool:
         return True
 
-    async def room(self, to: Address, kind: CallKind) -> None:
+    async def room(self, to: Address, kind: CallKind, *, edit: bool = False) -> None:
         return
 
-    def call(self, to: Address, kind: CallKind) -> AbstractAsyncContextManager[None]:
+    def call(self, to: Address, kind: CallKind, *, edit: bool = False) -> AbstractAsyncContextManager[None]:
         self.calls.append((to, kind))
         return nullcontext()

@@ -6,8 +6,8 @@ import pytest
 
 from bot.core.view import Limits, Rendered
 from bot.outbox.paging import open_page, pages
+from bot.outbox.styled.tables import width
 from channels.telegram.entities import Renderer
-from channels.telegram.tables import width
 from tests.channels.telegram.reading import illegal, spans
 
 LIMITS = Limits(size=4096, unit="utf16", pace=1.0)

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -16,78 +13,14 @@ from bot.core.view import Limits
 from bot.outbox.paging import open_page, pages
 from channels.telegram.entities import Renderer
 from tests.bench.render import measured
-from tests.channels.telegram.reading import Reading, Table, illegal, misread, reference, words
+from tests.channels.telegram.reading import illegal
 from tests.channels.web.test_render import ANSWER
+from tests.outbox.styled.corpus import PIECES, TEXTS, answers, needs_answers
+from tests.outbox.styled.reading import Reading, Table, misread, reference, words
 
 LIMITS = Limits(size=4096, unit="utf16", pace=1.0)
-ANSWERS = os.environ.get("BOWERBIRD_ANSWERS", "")
-needs_answers = pytest.mark.skipif(
-    not ANSWERS, reason="BOWERBIRD_ANSWERS names no file of answers (JSON Lines with a text each)"
-)
 
 TASK = re.compile(r"^([ \t]*[-*+] )\[[ xX]\] ", re.MULTILINE)
-PIECES = st.sampled_from(
-    [
-        *("*", "**", "***", "_", "__", "~~", "`", "``", "||", "|", "[", "]", "](", ")", "(", "![", "<", ">", "$", "$$"),
-        *(
-            "\\",
-            "\\[",
-            "\\]",
-            "<br>",
-            "&amp;",
-            "&#1;",
-            "&#xd83d;",
-            "https://x.example/a_b",
-            "<https://x.example>",
-            "://",
-        ),
-        *(
-            "\n",
-            "\n\n",
-            " ",
-            "  \n",
-            "\t",
-            "    ",
-            "\r\n",
-            "\r",
-            "\x00",
-            "\u2028",
-            "\u202e",
-            "\u030a",
-            "\u00a0",
-            "\u3000",
-        ),
-        *(
-            "# ",
-            "> ",
-            "- ",
-            "1. ",
-            "2) ",
-            "- [x] ",
-            "---\n",
-            "===\n",
-            "```py\n",
-            "```\n",
-            "~~~\n",
-            "[a]: https://x.example\n",
-        ),
-        *(
-            "| a | b |\n|---|:-:|\n",
-            "| c | `d` |\n",
-            "word",
-            "a",
-            "中文",
-            "：",
-            "😀",
-            "👨‍👩‍👧",
-            "e\u0301",
-            "\ud83d",
-            "\ude00",
-            "א",
-        ),
-    ]
-)
-TEXTS = st.one_of(st.lists(PIECES, max_size=60).map("".join), st.text(max_size=200))
 
 
 @settings(max_examples=400, deadline=None)
@@ -115,12 +48,6 @@ def test_a_growing_text_is_legal_at_every_step_and_remembers_nothing(pieces: lis
 def test_no_word_is_lost_or_doubled(pieces: list[str]) -> None:
     text = "".join(piece + str(number) for number, piece in enumerate(pieces))
     assert not misread(Renderer().render(text).text, Reading(reference().render(text)).pieces)
-
-
-def texts() -> list[str]:
-    if not ANSWERS:
-        return [ANSWER, ANSWER * 8]
-    return [json.loads(line)["text"] for line in Path(ANSWERS).read_text(encoding="utf-8").splitlines()]
 
 
 def check(text: str, step: int) -> None:
@@ -153,7 +80,7 @@ def prose(markdown: str) -> list[str]:
 
 
 def test_prefixes_and_parts_of_a_sample() -> None:
-    for text in texts()[:4]:
+    for text in answers()[:4]:
         check(text, 97)
 
 
@@ -161,13 +88,13 @@ def test_prefixes_and_parts_of_a_sample() -> None:
 @needs_answers
 @pytest.mark.parametrize("number", range(70))
 def test_every_prefix_of_every_answer_is_legal_and_no_word_is_lost(number: int) -> None:
-    check(texts()[number], 1)
+    check(answers()[number], 1)
 
 
 @pytest.mark.prove
 @needs_answers
 def test_an_edit_costs_about_as_much_as_parsing_its_page() -> None:
-    edit, floor = measured(texts()).means
+    edit, floor = measured(answers()).means
     assert edit < 4 * floor
 
 

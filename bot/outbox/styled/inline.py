@@ -9,19 +9,19 @@ from urllib.parse import urlsplit
 
 from markdown_it.token import Token
 
-from channels.telegram.spans import Canvas
+from bot.outbox.styled.spans import Canvas, Margin
 
 _STYLES: Final = {"strong": "bold", "em": "italic", "s": "strikethrough", "spoiler": "spoiler"}
 _SCHEMES: Final = ("http", "https", "tg", "mailto")
 
 
-def draw(tokens: Sequence[Token], canvas: Canvas, newline: str = "\n") -> None:
-    """Write ``tokens``, the children of an inline token; lines after the first begin with ``newline``."""
+def draw(tokens: Sequence[Token], canvas: Canvas, margin: Margin | None = None) -> None:
+    """Write ``tokens``, the children of an inline token; lines begin with ``margin``, or all is one line without it."""
     opened: list[tuple[int, str]] = []
     for token in tokens:
         kind, _, side = token.type.rpartition("_")
         if token.type in ("softbreak", "hardbreak"):
-            canvas.write(newline)
+            _break(canvas, margin)
         elif token.type == "code_inline":
             _code(token.content, canvas)
         elif token.type == "formula_inline":
@@ -40,15 +40,14 @@ def draw(tokens: Sequence[Token], canvas: Canvas, newline: str = "\n") -> None:
             canvas.write(token.content)
 
 
-def plain(tokens: Sequence[Token]) -> str:
-    """What :func:`draw` would write, on one line."""
-    canvas = Canvas()
-    draw(tokens, canvas, " ")
-    return " ".join(canvas.finished()[0].split())
+def plain(tokens: Sequence[Token], canvas: Canvas) -> str:
+    """What :func:`draw` would write on the empty ``canvas``, on one line."""
+    draw(tokens, canvas)
+    return " ".join(canvas.finished().text.split())
 
 
 def target(token: Token, name: str) -> str:
-    """The address that a link or picture leads to; "" for one that the server would not make a link of."""
+    """The address that a link or picture leads to; "" for one that no chat would make a link of."""
     url = str(token.attrGet(name) or "").strip()
     return url if is_link(url) else ""
 
@@ -69,6 +68,14 @@ def is_link(url: str) -> bool:
     return parts.scheme in _SCHEMES and (host == "localhost" or "." in host.strip(".") or ":" in host)
 
 
+def _break(canvas: Canvas, margin: Margin | None) -> None:
+    if margin is None:
+        canvas.write(" ")
+    else:
+        canvas.write("\n")
+        canvas.indent(margin)
+
+
 def _code(code: str, canvas: Canvas) -> None:
     start = canvas.size
     canvas.write(code.replace("\n", " "))
@@ -78,7 +85,7 @@ def _code(code: str, canvas: Canvas) -> None:
 def _picture(token: Token, canvas: Canvas, *, linked: bool) -> None:
     url = target(token, "src")
     start = canvas.size
-    draw(token.children or [], canvas, " ")
+    draw(token.children or [], canvas)
     if canvas.size == start:
         canvas.write(url)
     elif url and not linked:

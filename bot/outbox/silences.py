@@ -1,4 +1,4 @@
-"""Flood waits that outlive the process: Telegram goes on counting them while the bot is started again."""
+"""Flood waits that outlive the process: a platform goes on counting them while the bot is started again."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bot.store.store import FILE_NAME, Store
-from channels.telegram.silences import NOTE, Silences
+from bot.outbox.silences import NOTE, Silences
 from tests.fakes.clock import FakeClock
 
 

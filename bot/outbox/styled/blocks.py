@@ -9,9 +9,9 @@ from typing import Final
 
 from markdown_it.token import Token
 
-from channels.telegram import tables
-from channels.telegram.inline import draw
-from channels.telegram.spans import Canvas
+from bot.outbox.styled import tables
+from bot.outbox.styled.inline import draw
+from bot.outbox.styled.spans import Canvas, Margin
 
 BULLETS: Final = "•◦▪"
 RULE: Final = "———"
@@ -30,14 +30,24 @@ class _List:
     number: int = -1
 
 
+@dataclass(slots=True)
+class _Marker:
+    """What waits for an item's first line. Where ``level`` is 0 it is but text."""
+
+    text: str
+    value: str
+    level: int
+
+
 class Scribe:
     """Writes block tokens. Where the source has a blank line between two blocks, so has the text."""
 
     def __init__(self, canvas: Canvas) -> None:
         self._canvas = canvas
         self._lists: list[_List] = []
-        self._indents = [""]
-        self._marker = ""
+        self._margins = [Margin()]
+        self._markers: list[_Marker] = []
+        self._marked_margin = Margin()
         self._marked_line = 0
         self._quotes = 0
         self._quote_start: int | None = None
@@ -79,29 +89,32 @@ class Scribe:
         elif token.type == "list_item_open":
             self._item(token)
         elif token.type == "list_item_close":
-            if self._marker:
-                self._marker = self._marker.rstrip()
+            if self._markers:
+                self._markers[-1].text = self._markers[-1].text.rstrip()
                 self._begin([self._marked_line, self._marked_line + 1])
-            self._indents.pop()
+            self._margins.pop()
         elif token.type == "blockquote_open":
             self._quotes += 1
-            self._indents.append("")
+            self._margins.append(Margin())
         elif token.type == "blockquote_close":
             self._quotes -= 1
-            self._indents.pop()
+            self._margins.pop()
             if not self._quotes and self._quote_start is not None:
                 self._canvas.mark("blockquote", self._quote_start)
                 self._quote_start = None
 
     def _item(self, token: Token) -> None:
         """The item's marker waits for the first line; lists that number every item 1 count on."""
-        items = self._lists[-1]
+        items, margin = self._lists[-1], self._margins[-1]
         items.number = max(items.number + 1, int(token.info or 0)) if items.ordered else 0
-        bullet = f"{items.number}{token.markup}" if items.ordered else BULLETS[min(len(self._lists), len(BULLETS)) - 1]
-        self._marker = (self._marker or self._indents[-1]) + bullet + " "
+        number = f"{items.number}{token.markup}" if items.ordered else ""
+        if not self._markers:
+            self._marked_margin = margin
+        bullet = number or BULLETS[min(len(self._lists), len(BULLETS)) - 1]
+        self._markers.append(_Marker(bullet + " ", number, margin.level + 1))
         self._marked_line = token.map[0] if token.map else self._end_line
-        deeper = INDENT if len(self._indents) <= DEEPEST_INDENT else ""
-        self._indents.append(self._indents[-1] + deeper)
+        deeper = INDENT if len(self._margins) <= DEEPEST_INDENT else ""
+        self._margins.append(Margin(margin.space + deeper, margin.level + 1))
 
     def _begin(self, lines: Sequence[int] | None, *, heading: bool = False, block: bool = False) -> None:
         """Start a leaf on a line of its own, behind the marker that waits. A ``block`` begins at the very edge.
@@ -113,31 +126,48 @@ class Scribe:
         if canvas.size:
             canvas.write("\n\n" if start > self._end_line or heading or self._after_heading else "\n")
         block = block or (self._quotes > 0 and self._quote_start is None)
-        if self._marker:
-            canvas.write(self._marker.rstrip() + "\n" if block else self._marker)
+        if self._markers:
+            self._write_markers(alone=block)
         elif not block:
-            canvas.write(self._indents[-1])
-        self._marker, self._after_heading, self._end_line = "", heading, end
+            canvas.indent(self._margins[-1])
+        self._after_heading, self._end_line = heading, end
         if self._quotes and self._quote_start is None:
             self._quote_start = canvas.size
+
+    def _write_markers(self, *, alone: bool) -> None:
+        canvas = self._canvas
+        if alone:
+            self._markers[-1].text = self._markers[-1].text.rstrip()
+        canvas.indent(self._marked_margin)
+        for marker in self._markers:
+            start = canvas.size
+            canvas.write(marker.text)
+            if marker.level:
+                canvas.mark("item", start, marker.value, marker.level)
+        if alone:
+            canvas.write("\n")
+        self._markers.clear()
 
     def _paragraph(self, token: Token, inline: Token) -> None:
         heading = token.type == "heading_open"
         children = list(inline.children or ())
         if not children:
             return
-        if self._marker and not heading and (task := _TASK.match(inline.content)) and children[0].type == "text":
+        if self._markers and not heading and (task := _TASK.match(inline.content)) and children[0].type == "text":
             self._check(task[1] != " ")
             children[0] = children[0].copy(content=children[0].content[4:])
         self._begin(token.map, heading=heading)
         start = self._canvas.size
-        draw(children, self._canvas, "\n" + self._indents[-1])
+        draw(children, self._canvas, self._margins[-1])
         if heading:
-            self._canvas.mark("bold", start)
+            self._canvas.mark("heading", start, "", int(token.tag[1:]))
 
     def _check(self, done: bool) -> None:
-        box = "☑ " if done else "☐ "
-        self._marker = self._marker + box if self._lists[-1].ordered else self._marker[:-2] + box
+        box = "☑" if done else "☐"
+        if self._lists[-1].ordered:
+            self._markers.append(_Marker(box + " ", "", 0))
+        else:
+            self._markers[-1].text, self._markers[-1].value = box + " ", box
 
     def _code(self, token: Token, code: str, language: str) -> None:
         code = _BLANK_START.sub("", code).rstrip().expandtabs(4)
@@ -149,11 +179,11 @@ class Scribe:
         self._canvas.mark("pre", start, language)
 
     def _table(self, token: Token, tokens: Sequence[Token]) -> None:
-        rows = tables.table(tokens)
+        rows = tables.table(tokens, self._canvas)
         if not any(cell.text for row in rows for cell in row):
             return
         if drawn := tables.columns(rows):
             self._code(token, drawn, "")
             return
         self._begin(token.map, block=True)
-        tables.draw_rows(rows, self._canvas, self._indents[-1])
+        tables.draw_rows(rows, self._canvas, self._margins[-1])

@@ -21,20 +21,19 @@ AT_ONCE: Final = 200
 """Errands under way; more wait in line."""
 TYPING_AFTER: Final = 0.6
 """An answer that is there by then needs no sign of life before it."""
-TYPING_EVERY: Final = 4.5
-"""Telegram shows it for five seconds."""
-TYPING_TIMES: Final = 40
+TYPING_SECONDS: Final = 180.0
 TYPING_PER_SECOND: Final = 10
-"""Over all chats: a third of what an account bears, and in a rush the answers themselves are the better sign."""
+"""Over all chats: a third of what Telegram bears, and in a rush the answers themselves are the better sign."""
 TYPING_FAILURES: Final = 3
 TRIES: Final = 5
 
 
 class Errands:
-    """A line of errands, done by ``run`` for as long as the channel runs."""
+    """A line of errands, done by ``run`` for as long as the channel runs. ``typing_every``: seconds after which a sign of
+    life has faded on this platform."""
 
-    def __init__(self, governor: Governor, clock: Clock) -> None:
-        self._governor, self._clock = governor, clock
+    def __init__(self, governor: Governor, clock: Clock, typing_every: float) -> None:
+        self._governor, self._clock, self._typing_every = governor, clock, typing_every
         self._line: asyncio.Queue[Errand] = asyncio.Queue()
         self._awaited: dict[Address, object] = {}
         self._typed_at: deque[float] = deque([-1.0] * TYPING_PER_SECOND, maxlen=TYPING_PER_SECOND)
@@ -81,13 +80,13 @@ class Errands:
         async def errand() -> None:
             await self._clock.sleep(TYPING_AFTER)
             failures = 0
-            for _ in range(TYPING_TIMES):
+            for _ in range(int(TYPING_SECONDS / self._typing_every)):
                 if self._awaited.get(to) is not token:
                     return
                 failures = 0 if await self._typed(to, call, token) else failures + 1
                 if failures >= TYPING_FAILURES:
                     break
-                await self._clock.sleep(TYPING_EVERY)
+                await self._clock.sleep(self._typing_every)
             if self._awaited.get(to) is token:
                 del self._awaited[to]
 
@@ -104,7 +103,7 @@ class Errands:
             return True
         self._typed_at.append(now)
         try:
-            async with asyncio.timeout(TYPING_EVERY), self._governor.call(to, CallKind.TYPING):
+            async with asyncio.timeout(self._typing_every), self._governor.call(to, CallKind.TYPING):
                 if self._awaited.get(to) is token:
                     await call()
             return True

@@ -1,4 +1,4 @@
-"""The parser: the house's dialect of Markdown, with what Telegram adds to it and what must not vanish in a chat."""
+"""The parser: the house's dialect of Markdown, with what chats add to it and what must not vanish in one."""
 
 from __future__ import annotations
 

@@ -9,8 +9,8 @@ from typing import Final
 
 from markdown_it.token import Token
 
-from channels.telegram.inline import draw, plain
-from channels.telegram.spans import Canvas
+from bot.outbox.styled.inline import draw, plain
+from bot.outbox.styled.spans import Canvas, Margin
 
 WIDEST_COLUMNS: Final = 40
 """Characters of monospace in one line of a phone held upright; a wider block wraps and is no table any more."""
@@ -28,8 +28,8 @@ class Cell:
     side: str
 
 
-def table(tokens: Sequence[Token]) -> list[list[Cell]]:
-    """The rows of a table, the header first."""
+def table(tokens: Sequence[Token], canvas: Canvas) -> list[list[Cell]]:
+    """The rows of a table that is to stand on ``canvas``, the header first."""
     rows: list[list[Cell]] = []
     side = ""
     for token in tokens:
@@ -39,7 +39,7 @@ def table(tokens: Sequence[Token]) -> list[list[Cell]]:
             side = str(token.attrGet("style") or "").rpartition(":")[2]
         elif token.type == "inline":
             children = tuple(token.children or ())
-            rows[-1].append(Cell(children, plain(children), side))
+            rows[-1].append(Cell(children, plain(children, canvas.empty()), side))
     return rows
 
 
@@ -75,24 +75,34 @@ def _padded(cell: Cell, size: int) -> str:
     return " " * before + cell.text + " " * (room - before)
 
 
-def draw_rows(rows: list[list[Cell]], canvas: Canvas, indent: str) -> None:
+def draw_rows(rows: list[list[Cell]], canvas: Canvas, margin: Margin) -> None:
     """One item a row, one line a cell: ``header: value``, the first value bold. Empty cells are left out."""
     header, *body = rows
     empty = {at for at in range(len(header)) if not any(row[at].text for row in body)}
-    lead = indent
+    below = Margin(margin.space + "  ", margin.level + 1)
+    begun = False
     for row in body or [header]:
-        bullet = "• "
+        first = True
         for at, cell in enumerate(row):
             if not cell.text and not (body and at in empty and row is body[0] and header[at].text):
                 continue
-            canvas.write(lead + bullet)
+            if begun:
+                canvas.write("\n")
+            canvas.indent(margin if first else below)
+            if first:
+                canvas.write("• ")
+                canvas.mark("item", canvas.size - 2, "", below.level)
             if body and header[at].text:
-                draw(header[at].inline, canvas, " ")
+                draw(header[at].inline, canvas)
                 canvas.write(": ")
-            start = canvas.size
-            draw(cell.inline, canvas, "\n" + indent + "  ")
-            if not cell.text:
-                canvas.write(NOTHING)
-            elif bullet == "• ":
-                canvas.mark("bold", start)
-            lead, bullet = "\n" + indent, "  "
+            _draw_value(cell, canvas, below, bold=first)
+            begun, first = True, False
+
+
+def _draw_value(cell: Cell, canvas: Canvas, margin: Margin, *, bold: bool) -> None:
+    start = canvas.size
+    draw(cell.inline, canvas, margin)
+    if not cell.text:
+        canvas.write(NOTHING)
+    elif bold:
+        canvas.mark("bold", start)
