@@ -209,6 +209,10 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
         "en": "A new conversation. What came before is kept, but I no longer look at it.",
         "zh": "新的对话已开始。之前的内容会保留，但我不再参考。",
     },
+    "command_not_here": {
+        "en": "I do not answer in this chat: an owner has to allow it first.",
+        "zh": "我不在这个聊天中回答：需要先由所有者允许。",
+    },
     "command_unknown": {
         "en": "I do not know the command /{name}. /help lists the ones I know.",
         "zh": "我不认识命令 /{name}。发送 /help 查看可用命令。",
