@@ -6,11 +6,14 @@ import os
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from importlib import metadata
+from pathlib import Path
 from typing import Any
 
+from bot.app.trouble import LANGUAGES, hangs_sentence, local_sentence, loss_sentence, store_sentence
+from bot.core.errors import StoreError
+from bot.core.faults import LOCAL
 from bot.core.model import ModelRef
 from bot.core.ports import Channel, Clock
-from bot.core.texts import say
 from bot.store.repair import Loss
 from bot.web.health import channel_words
 
@@ -25,9 +28,10 @@ def version() -> str:
 
 @dataclass(slots=True)
 class About:
-    """Implements ``bot.core.ports.Control``. The callables are asked at every reading; ``trouble`` is a sentence while
-    something keeps the daemon from working (a full disk), "" otherwise; ``faults`` says which providers cannot answer;
-    ``loss`` what a damaged store cost; ``stale`` names the channels that give no sign of life."""
+    """Implements ``bot.core.ports.Control``. The callables are asked at every reading; ``trouble`` is what keeps the store
+    in ``data_dir`` from being written, None when nothing does; ``faults`` says in a language which providers cannot
+    answer; ``loss`` is what a damaged store cost; ``stale`` names the channels that give no sign of life. ``language`` is
+    the configuration's: with ``auto``, who reads of trouble has it in their own."""
 
     name: str
     clock: Clock
@@ -35,27 +39,23 @@ class About:
     chain: Callable[[], list[ModelRef]]
     local: Callable[[], Mapping[str, Any]]
     live: Callable[[], tuple[int, int]]
+    data_dir: Path
+    language: str = "auto"
     stale: Callable[[], Collection[str]] = tuple[str, ...]
     urls: list[str] = field(default_factory=list)
-    trouble: str = ""
-    faults: Callable[[], Collection[str]] = tuple[str, ...]
-    loss: str = ""
+    trouble: StoreError | None = None
+    faults: Callable[[str], Collection[str]] = lambda language: ()
+    loss: Loss | None = None
     began: float = 0.0
 
     def __post_init__(self) -> None:
         self.began = self.clock.monotonic()
 
     def __call__(self) -> dict[str, Any]:
+        """``trouble`` is for nobody in particular, ``troubles`` has it by language."""
         chain = self.chain()
-        first_is_local = bool(chain) and chain[0].provider == "local"
         turns, lanes = self.live()
-        model: dict[str, Any] = {
-            "name": str(chain[0]) if chain else "",
-            "state": "ready" if chain else "absent",
-            "demo": False,
-        }
-        if first_is_local:
-            model = {**self.local(), "demo": True}
+        troubles = self._troubles(chain)
         return {
             "name": self.name,
             "version": version(),
@@ -63,12 +63,13 @@ class About:
             "uptime_seconds": round(self.clock.monotonic() - self.began, 1),
             "channels": self.words(),
             "urls": list(self.urls),
-            "model": model,
+            "model": self._model(chain),
             "chain": [str(ref) for ref in chain],
             "models": [str(ref) for ref in chain],
             "live_turns": turns,
             "live_lanes": lanes,
-            "trouble": " ".join(filter(None, (self.trouble, self.loss, *self.faults(), *map(_hangs, self.stale())))),
+            "trouble": troubles["en"],
+            "troubles": troubles,
         }
 
     def words(self) -> dict[str, str]:
@@ -76,17 +77,32 @@ class About:
         return channel_words({name: channel.connected for name, channel in self.channels.items()}, self.stale())
 
     async def status(self) -> Mapping[str, Any]:
-        return self()
+        return {key: value for key, value in self().items() if key != "troubles"}
+
+    def _model(self, chain: list[ModelRef]) -> dict[str, Any]:
+        if _has_local(chain[:1]):
+            return {**self.local(), "demo": True}
+        return {"name": str(chain[0]) if chain else "", "state": "ready" if chain else "absent", "demo": False}
+
+    def _troubles(self, chain: list[ModelRef]) -> dict[str, str]:
+        """Where the embedded model is the first, its state is told as the model's own."""
+        local = self.local() if _has_local(chain[1:]) else {}
+        broken = str(local["reason"]) if local.get("state") == "failed" else ""
+        stale = self.stale()
+
+        def told(language: str) -> str:
+            sentences = (
+                store_sentence(self.trouble, language, self.data_dir),
+                loss_sentence(self.loss, language),
+                *self.faults(language),
+                *(hangs_sentence(channel, language) for channel in stale),
+                *(channel.trouble(language) for channel in self.channels.values() if hasattr(channel, "trouble")),
+                local_sentence(broken, language) if broken else "",
+            )
+            return " ".join(filter(None, sentences))
+
+        return {reader: told(reader if self.language == "auto" else self.language) for reader in LANGUAGES}
 
 
-def _hangs(channel: str) -> str:
-    return f"The channel {channel} gives no sign of life and is being started again."
-
-
-def loss_sentence(loss: Loss | None, language: str) -> str:
-    """What a damaged store cost, for its owner; "" for a sound one. It is told until the next start."""
-    if loss is None:
-        return ""
-    told = say("store_damaged", language, saved=loss.saved, aside=loss.aside)
-    cut = say("store_damaged_cut", language, tables=", ".join(loss.tables_cut)) if loss.tables_cut else ""
-    return f"{told} {cut}".strip()
+def _has_local(chain: list[ModelRef]) -> bool:
+    return any(model.provider == LOCAL for model in chain)

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
 from bot.config.loaded import Config
-from bot.core.errors import TransportError
+from bot.core.errors import ProviderError, ProviderUnreachable, TransportError
 from bot.core.http import Timeouts
 from bot.core.model import ModelRef
 from bot.core.ports import Clock
 from bot.net.http import Transport
+from bot.providers.ollama.served import served
 
 log = logging.getLogger(__name__)
 
@@ -22,13 +22,23 @@ LOOK_TIMEOUTS: Final = Timeouts(connect=1.0, silence=2.0, total=3.0)
 
 
 class Chain:
-    """``local`` is the embedded model, None when its engine is not installed."""
+    """``local`` is the embedded model, None when its engine is not installed. ``met`` hears what keeps the model wanted
+    most from being asked at all."""
 
-    def __init__(self, config: Config, transport: Transport, clock: Clock, local: ModelRef | None) -> None:
+    def __init__(
+        self,
+        config: Config,
+        transport: Transport,
+        clock: Clock,
+        local: ModelRef | None,
+        met: Callable[[ModelRef, ProviderError], None] = lambda model, error: None,
+    ) -> None:
         self._config, self._transport, self._clock, self._local = config, transport, clock, local
+        self._met = met
         llm = config.brain.llm
         self._wanted = [llm.default.ref(), *(entry.ref() for entry in llm.fallback)]
         self._served: dict[str, tuple[str, ...]] = {}
+        self._told: dict[str, str] = {}
 
     def models(self) -> Sequence[ModelRef]:
         """The chain of a turn that starts now, the model wanted most first; empty when there is none at all."""
@@ -50,19 +60,29 @@ class Chain:
 
     async def look(self) -> None:
         for name in {model.provider for model in self._wanted if self._is_ollama(model)}:
-            served = await self._tags(str(getattr(self._config.providers[name].config, "base_url", "")))
-            if served != self._served.get(name, ()):
-                log.info("Ollama (%s) serves %s", name, ", ".join(served) or "nothing, or does not run")
-            self._served[name] = served
+            await self._look_at(name)
 
-    async def _tags(self, base_url: str) -> tuple[str, ...]:
+    async def _look_at(self, name: str) -> None:
+        config, first = self._config.providers[name].config, self._wanted[0]
+        fault: ProviderError | None = None
         try:
-            answer = await self._transport.fetch("GET", f"{base_url.rstrip('/')}/api/tags", timeouts=LOOK_TIMEOUTS)
-            return tuple(
-                name for model in json.loads(answer.body)["models"] if "embed" not in (name := str(model["name"]))
+            address, key = str(getattr(config, "base_url", "")), getattr(config, "api_key", None)
+            names = await served(self._transport, address, key, LOOK_TIMEOUTS)
+        except TransportError as error:
+            names, fault = (), ProviderUnreachable(str(error))
+        except ProviderError as error:
+            names, fault = (), error
+        self._served[name] = tuple(one for one in names if "embed" not in one)
+        told = (
+            "" if isinstance(fault, ProviderUnreachable) else str(fault or ", ".join(self._served[name]) or "nothing")
+        )
+        if told != self._told.get(name, ""):
+            log.log(
+                logging.WARNING if fault else logging.INFO, "Ollama (%s): %s", name, told or "does not run any more"
             )
-        except (TransportError, ValueError, KeyError, TypeError):
-            return ()
+        self._told[name] = told
+        if fault and first.provider == name and not first.endpoint:
+            self._met(first, fault)
 
     def _as_served(self, model: ModelRef) -> ModelRef | None:
         """The model as it can be asked; None when it cannot. An Ollama that lacks the model of a
@@ -73,11 +93,11 @@ class Chain:
             return self._local
         if not self._is_ollama(model) or model.endpoint:
             return model
-        served = self._served.get(model.provider, ())
-        if not served:
+        names = self._served.get(model.provider, ())
+        if not names:
             return None
-        known = model.model in served or f"{model.model}:latest" in served
-        return model if known or model == self._wanted[0] else replace(model, model=served[0])
+        known = model.model in names or f"{model.model}:latest" in names
+        return model if known or model == self._wanted[0] else replace(model, model=names[0])
 
     def _is_ollama(self, model: ModelRef) -> bool:
         entry = self._config.providers.get(model.provider)

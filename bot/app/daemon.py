@@ -10,7 +10,8 @@ from dataclasses import replace
 from random import Random
 from typing import Any, Final
 
-from bot.app.about import About, loss_sentence, version
+from bot.app.about import About, version
+from bot.app.alarm import Alarm
 from bot.app.chain import Chain
 from bot.app.control import ControlServer, control_app
 from bot.app.edges import Edges, http_place
@@ -36,10 +37,17 @@ from bot.core.ports import Clock, Receive
 from bot.core.stop import StopReason
 from bot.core.texts import language_of
 from bot.inbox.admission import LIVE_TURNS, Admission
+from bot.inbox.announcements import Announcements
 from bot.inbox.commands import Commands, Stopped
+from bot.inbox.groups import Groups
 from bot.inbox.lanes import Lanes
+from bot.inbox.links import Links
+from bot.inbox.manners import Manners
 from bot.inbox.pairing import Pairing
 from bot.inbox.receiving import Inbox
+from bot.inbox.retries import Retries
+from bot.inbox.revisions import Revisions
+from bot.inbox.settings import Settings
 from bot.inbox.turns import TurnRunner
 from bot.net.http import Transport
 from bot.outbox.governor import BucketGovernor
@@ -115,14 +123,13 @@ class Daemon:
         self._metrics = Metrics(clock, version())
         self._zone = local_zone() if config.timezone == "auto" else config.timezone
         self._local = LocalModel(config, models)
-        self._chain = Chain(config, transport, clock, self._local.ref)
+        self._faults = ModelFaults(clock, self._zone, self._works)
+        self._chain = Chain(config, transport, clock, self._local.ref, self._faults.met)
         self._edges = Edges(BucketGovernor(clock), clock, store, self._metrics)
         self._lanes: Lanes | None = None
         self._inbox: Inbox | None = None
         self._began: dict[str, float] = {}
         self._warm = asyncio.Event()
-        language = "en" if config.language == "auto" else config.language
-        self._faults = ModelFaults(clock, language, self._zone, self._works)
         self._about = About(
             name=config.name,
             clock=clock,
@@ -130,12 +137,17 @@ class Daemon:
             chain=lambda: list(self._chain.models()),
             local=self._local.state,
             live=lambda: (self._lanes.live_turns, self._lanes.live_lanes) if self._lanes else (0, 0),
+            data_dir=config.data_dir,
+            language=config.language,
             stale=lambda: self._edges.stale,
-            faults=lambda: self._faults.sentences,
-            loss=loss_sentence(store.loss, language),
+            faults=self._faults.sentences,
+            loss=store.loss,
         )
         self._edges.build(config, only, transport, self._about)
-        self._gate = gate_of(config)
+        self._settings = Settings(store.settings)
+        self._announcements = Announcements(store.inbox, clock, self._announce)
+        self._gate = gate_of(config, lambda address: self._settings.of(address).trigger)
+        self._groups = Groups(store, self._gate, self._announcements, clock, config.name, config.language)
         self._pairing = Pairing(store.people, self._gate, clock, announce=self._announce, turn_out=self._turn_out)
         self._approvals = Approvals(store.approvals, clock, self._gate.is_owner, config.tools.approval_minutes)
 
@@ -154,6 +166,8 @@ class Daemon:
                 inbox = self._inbox = self._build_inbox(turns)
                 receive = self._counted(inbox.receive)
                 await self._pairing.load()
+                await self._settings.load()
+                await self._groups.load()
                 await self._open_ports(servers, lock)
                 resumed = await inbox.resume(self._edges.channels)
                 if resumed:
@@ -166,8 +180,18 @@ class Daemon:
                     self._metrics.watch_loop(),
                     watch(self._about),
                     self._keep_informed(manager),
+                    Alarm(
+                        self._about,
+                        lambda: list(self._edges.channels),
+                        self._gate,
+                        self._store.inbox,
+                        self._announcements,
+                        self._store.notes("daemon"),
+                        self._clock,
+                        self._config.language,
+                    ).watch(),
                     watch_store(
-                        self._clock, self._store.notes("daemon"), lambda: self._about.trouble, self._note_trouble
+                        self._clock, self._store.notes("daemon"), lambda: bool(self._about.trouble), self._note_trouble
                     ),
                 ):
                     edges.create_task(work)
@@ -184,12 +208,21 @@ class Daemon:
         brain = self._brain()
         runner = TurnRunner(
             brain=brain,
-            commands=Commands(self._store.usage, self._about, self._stop_others, self._zone, self._pairing),
+            commands=Commands(
+                self._store.usage,
+                self._about,
+                self._stop_others,
+                self._zone,
+                self._pairing,
+                self._settings,
+                Links(self._store.links, self._clock, self._announcements.tell),
+            ),
             publisher=self._edges.publisher,
             store=self._store,
             clock=self._clock,
             ended=self._ended,
             trouble=self._note_trouble,
+            earlier=self._edges.earlier,
         )
         self._lanes = Lanes(
             group=turns,
@@ -207,6 +240,11 @@ class Daemon:
             rows=self._store.inbox,
             lanes=self._lanes,
             approvals=self._approvals,
+            revisions=Revisions(self._store.inbox, self._lanes, brain, self._clock, self._config.language),
+            retries=Retries(self._store, self._lanes),
+            overheard=self._store.overheard,
+            manners=Manners(self._config.name, self._clock),
+            groups=self._groups,
             answer=self._edges.answer,
             clock=self._clock,
             language=self._config.language,
@@ -219,10 +257,10 @@ class Daemon:
             try:
                 receipt = await receive(inbound)
             except StoreError as error:
-                self._note_trouble(str(error))
+                self._note_trouble(error)
                 raise
             self._metrics.inbound(inbound.address.channel, inbound.kind)
-            self._note_trouble("")
+            self._note_trouble(None)
             return receipt
 
         return counted
@@ -267,16 +305,17 @@ class Daemon:
         limits = self._edges.limits(message.address)
         self._began[row.turn] = self._clock.monotonic()
         self._metrics.turn_started()
-        language = language_of(message.text, self._config.language, message.sender.language)
-        return Turn(row.turn, message, language, limits.can_edit, limits.gather)
+        settings = self._settings.of(message.address)
+        language = language_of(message.text, settings.language or self._config.language, message.sender.language)
+        return Turn(row.turn, message, language, limits.can_edit, limits.gather, settings.timezone, settings.work)
 
     def _ended(self, turn: Turn, reason: StopReason) -> None:
         began = self._began.pop(turn.id, self._clock.monotonic())
         self._metrics.turn_ended(reason, self._clock.monotonic() - began)
 
-    def _note_trouble(self, trouble: str) -> None:
+    def _note_trouble(self, trouble: StoreError | None) -> None:
         """Told by the page and by ``status``; in the log once when it comes and once when it goes."""
-        if trouble and trouble != self._about.trouble:
+        if trouble and str(trouble) != str(self._about.trouble):
             log.error("%s", trouble)
         elif self._about.trouble and not trouble:
             log.info("the store works again")
@@ -287,9 +326,13 @@ class Daemon:
         assert self._lanes is not None, "commands come by way of the lanes"
         all_of_them = self._gate.is_owner(turn.sender)
         mine = turn.sender.identity
-        if self._lanes.stop(
+        waiting = self._lanes.withdraw_all(turn.address, lambda message: all_of_them or message.sender.identity == mine)
+        for row in waiting:
+            await self._store.inbox.finish(row.id, StopReason.STOPPED.value, self._clock.now())
+        stopped = self._lanes.stop(
             turn.address, lambda other: other.id != turn.id and (all_of_them or other.sender.identity == mine)
-        ):
+        )
+        if stopped or waiting:
             return "stopped"
         return "stop_not_yours" if self._lanes.runs(turn.address, lambda other: other.id != turn.id) else "nothing"
 
@@ -331,6 +374,7 @@ class Daemon:
         elif chain:
             await asyncio.to_thread(self._models.warm, chain[0])
         self._warm.set()
+        await self._local.stand_by()
 
     async def _drained(self) -> None:
         """Give running turns a moment to finish; what is left then is interrupted and goes on at the next start."""

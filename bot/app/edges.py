@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping
+import logging
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -14,9 +15,12 @@ from bot.brain.turn import Turn
 from bot.config.discover import builder
 from bot.config.loaded import Config
 from bot.core.address import Address
+from bot.core.errors import ChannelError
 from bot.core.http import Http
-from bot.core.inbound import ButtonPress
+from bot.core.inbound import ButtonPress, UserMessage
 from bot.core.ports import AsgiApp, Channel, ChannelKit, Clock, Receive
+from bot.core.text import clipped
+from bot.core.transcript import Overheard
 from bot.core.view import Limits
 from bot.outbox.governor import BucketGovernor, Rates
 from bot.outbox.publisher import Publisher
@@ -24,8 +28,13 @@ from bot.outbox.screen import Screen
 from bot.store.store import Store
 from bot.web.metrics import Metrics
 
+log = logging.getLogger(__name__)
+
 ACCOUNT: Final = "main"
 WARM_SECONDS: Final = 5.0
+EARLIER_SECONDS: Final = 3.0
+EARLIER_MESSAGES: Final = 20
+EARLIER_CHARS: Final = 600
 WEB_HOST: Final = "127.0.0.1"
 WEB_PORT: Final = 8717
 
@@ -77,6 +86,21 @@ class Edges:
         limits: Limits = limits_for(address) if limits_for else channel.limits
         return limits
 
+    async def earlier(self, turn: Turn) -> Sequence[Overheard]:
+        """What was said in a thread before the turn's question, as far as the platform tells it soon."""
+        channel = self.channels[turn.address.channel]
+        try:
+            async with asyncio.timeout(EARLIER_SECONDS):
+                said = await channel.history(turn.address, EARLIER_MESSAGES + 1)
+        except (TimeoutError, ChannelError) as error:
+            log.info("what was said in %s before is not known: %s", turn.address, type(error).__name__)
+            return ()
+        return [
+            Overheard(one.sender.name or one.sender.id, clipped(one.text, EARLIER_CHARS))
+            for one in said
+            if isinstance(one, UserMessage) and one.id != turn.message.id and one.text.strip()
+        ][-EARLIER_MESSAGES:]
+
     def publisher(self, turn: Turn, screen: Screen | None) -> Publisher:
         return Publisher(
             channel=MeteredChannel(self.channels[turn.address.channel], self.metrics),
@@ -88,6 +112,7 @@ class Edges:
             language=turn.language,
             limits=self.limits(turn.address),
             screen=screen,
+            work=turn.work,
         )
 
     async def answer(self, press: ButtonPress, notice: str) -> None:

@@ -35,40 +35,44 @@ _OF_THE_REQUEST: Final = (ContextTooLong, RequestRefused)
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """``until`` in the clock's monotonic seconds. ``provable``: a free question to the provider shows whether it is mended."""
+    """``until`` in the clock's monotonic seconds. ``again`` is the time of day from which the provider takes requests, ""
+    where it named none. ``provable``: a free question to it shows whether this is mended."""
 
-    sentence: str
+    model: ModelRef
+    kind: type[ProviderError]
+    again: str
     until: float
     provable: bool
+
+    def sentence(self, language: str) -> str:
+        return fault_sentence(
+            self.kind, language, provider=self.model.provider, model=self.model.model, until=self.again
+        )
 
 
 class ModelFaults:
     """One fault a provider: the latest. ``works`` asks a provider by name a question that costs nothing."""
 
-    def __init__(
-        self, clock: Clock, language: str, zone: str, works: Callable[[str], Awaitable[bool]] | None = None
-    ) -> None:
-        self._clock, self._language, self._zone, self._works = clock, language, zone, works
+    def __init__(self, clock: Clock, zone: str, works: Callable[[str], Awaitable[bool]] | None = None) -> None:
+        self._clock, self._zone, self._works = clock, zone, works
         self._faults: dict[str, Fault] = {}
 
     def met(self, model: ModelRef, error: ProviderError) -> None:
         """A call failed. The model on this machine tells its own state, and a wrong request is no fault of a provider."""
         if model.provider == LOCAL or isinstance(error, _OF_THE_REQUEST):
             return
-        until = until_words(error.retry_after, self._clock.now(), self._zone)
-        sentence = fault_sentence(type(error), self._language, provider=model.provider, model=model.model, until=until)
+        again = until_words(error.retry_after, self._clock.now(), self._zone)
         seconds = PASSING_SECONDS if isinstance(error, _PASSING) else LASTING_SECONDS
-        if until and error.retry_after is not None:
+        if again and error.retry_after is not None:
             seconds = error.retry_after
         provable = isinstance(error, _PROVABLE) and not model.endpoint and self._works is not None
-        self._faults[model.provider] = Fault(sentence, self._clock.monotonic() + seconds, provable)
+        self._faults[model.provider] = Fault(model, type(error), again, self._clock.monotonic() + seconds, provable)
 
     def answered(self, provider: str) -> None:
         self._faults.pop(provider, None)
 
-    @property
-    def sentences(self) -> list[str]:
-        return [fault.sentence for fault in self._standing().values()]
+    def sentences(self, language: str) -> list[str]:
+        return [fault.sentence(language) for fault in self._standing().values()]
 
     async def watch(self) -> None:
         """Until cancelled: ask the providers of which an answer would tell that the fault is gone."""

@@ -30,6 +30,8 @@ class _Local(Protocol):
 
     async def run(self) -> None: ...
 
+    async def stand_by(self) -> None: ...
+
 
 class LocalModel:
     """``ref`` is None where the engine is not installed or the provider was taken out of the configuration."""
@@ -68,3 +70,8 @@ class LocalModel:
         """Until cancelled: fetch, load and warm the model, and keep its engine running."""
         if self._provider is not None:
             await self._provider.run()
+
+    async def stand_by(self) -> None:
+        """Until cancelled, while others answer: know what would keep the model from being loaded."""
+        if self._provider is not None:
+            await self._provider.stand_by()

@@ -16,6 +16,7 @@ from starlette.routing import Route
 from bot.app.control_client import ControlClient, NoDaemon
 from bot.app.lock import FolderLock
 from bot.config.loaded import Config
+from bot.core.address import Address
 from bot.core.errors import AlreadyRunning
 from bot.inbox.access import Access
 from bot.inbox.gate import Gate
@@ -35,9 +36,10 @@ STARTING_SECONDS: Final = 5.0
 TRY_AGAIN_SECONDS: Final = 0.2
 
 
-def gate_of(config: Config) -> Gate:
+def gate_of(config: Config, trigger: Callable[[Address], str] = lambda _: "") -> Gate:
+    """``trigger`` is what was set for one chat, "" for nothing."""
     sections = {name: getattr(entry.config, "access", None) for name, entry in config.channels.items()}
-    return Gate({name: access for name, access in sections.items() if isinstance(access, Access)})
+    return Gate({name: access for name, access in sections.items() if isinstance(access, Access)}, trigger)
 
 
 def pair_routes(pairing: Pairing) -> list[Route]:

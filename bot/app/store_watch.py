@@ -12,15 +12,17 @@ LOOK_SECONDS: Final = 15.0
 KEY: Final = "written"
 
 
-async def watch_store(clock: Clock, notes: Notes, trouble: Callable[[], str], told: Callable[[str], None]) -> None:
-    """Until cancelled. While there is ``trouble``, a small note is written now and then; ``told`` hears how that went."""
+async def watch_store(
+    clock: Clock, notes: Notes, troubled: Callable[[], bool], told: Callable[[StoreError | None], None]
+) -> None:
+    """Until cancelled. While it is ``troubled``, a small note is written now and then; ``told`` hears how that went."""
     while True:
         await clock.sleep(LOOK_SECONDS)
-        if not trouble():
+        if not troubled():
             continue
         try:
             await notes.write(KEY, f"{clock.now():.0f}")
         except StoreError as error:
-            told(str(error))
+            told(error)
         else:
-            told("")
+            told(None)

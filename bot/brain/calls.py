@@ -153,7 +153,7 @@ class CallRunner:
             address=turn.address,
             sender=turn.sender,
             now=self._clock.now(),
-            zone=self._bench.zone,
+            zone=turn.zone or self._bench.zone,
             workspace=self._bench.workspace,
         )
         try:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 
 from bot.brain.tokens import MESSAGE_TOKENS, estimated_tokens
 from bot.core.inbound import Quote
 from bot.core.model import Block, CallBlock, ImageBlock, Message, ResultBlock, TextBlock, ThinkingBlock
 from bot.core.stop import StopReason
-from bot.core.transcript import EndRow, GivenRow, ReplyRow, ResultRow, Row, StepRow, UserRow
+from bot.core.transcript import EndRow, GivenRow, OverheardRow, ReplyRow, ResultRow, Row, StepRow, UserRow, as_revised
 
 NO_RESULT = "No result: the call was not finished."
 UNANSWERED = "<note>\nThis got no answer at the time. Come back to it only if the person does.\n</note>"
@@ -29,11 +29,12 @@ def user_text(text: str, quote: Quote | None) -> str:
     return f"{fenced('forwarded' if quote.forwarded else 'quoted', quote.text)}\n\n{text}".strip()
 
 
-def turn_messages(rows: Iterable[Row]) -> list[Message]:
+def turn_messages(rows: Sequence[Row]) -> list[Message]:
     """The messages of one turn. Every call gets a result, in the order of the calls; a missing one is said to be so."""
     messages: list[Message] = []
     calls: list[CallBlock] = []
     results: dict[str, ResultBlock] = {}
+    context = ""
 
     def settle() -> None:
         if calls:
@@ -42,13 +43,16 @@ def turn_messages(rows: Iterable[Row]) -> list[Message]:
         calls.clear()
         results.clear()
 
-    for row in rows:
+    for row in as_revised(rows):
         match row.body:
             case GivenRow(messages=given):
                 messages.extend(given)
+            case OverheardRow(messages=said):
+                context = fenced("overheard", "\n".join(f"{one.name}: {one.text}" for one in said)) + "\n\n"
             case UserRow(text=text, quote=quote):
                 settle()
-                messages.append(Message("user", (TextBlock(user_text(text, quote)),)))
+                messages.append(Message("user", (TextBlock(context + user_text(text, quote)),)))
+                context = ""
             case StepRow(content=content):
                 settle()
                 kept = tuple(
@@ -90,15 +94,19 @@ def _block_tokens(block: Block) -> int:
     raise TypeError(type(block).__name__)
 
 
-def history_messages(rows: Sequence[Row], budget_tokens: int) -> list[Message]:
+def history_messages(rows: Sequence[Row], budget_tokens: int, again: str = "") -> list[Message]:
     """The newest whole turns that fit ``budget_tokens``; a turn is kept or left out as one, so pairs are never split.
 
-    A turn that was set aside is left out: what it holds may be what breaks the process. A question that got no answer
+    A turn that was set aside is left out: what it holds may be what breaks the process. So is one that was asked once
+    more, or is now (``again``): its answer was not wanted. A question that got no answer
     stays, and is said to be one.
     """
     kept: list[list[Message]] = []
     left = budget_tokens
+    asked_again = {again, *(row.body.again for row in rows if isinstance(row.body, UserRow))}
     for turn in reversed(by_turn(rows)):
+        if turn[0].turn in asked_again:
+            continue
         if not any(isinstance(row.body, UserRow) for row in turn) or any(
             isinstance(row.body, ReplyRow) for row in turn
         ):

@@ -13,10 +13,11 @@ from typing import Final
 from bot.brain.approvals import Approvals
 from bot.brain.calls import Bench, CallRunner
 from bot.brain.policy import Policy
-from bot.brain.progress import Progress, joined, progress_of, text_of
+from bot.brain.progress import Progress, calls_of, joined, progress_of, text_of
 from bot.brain.prompt import Persona, request_for
 from bot.brain.step import ModelSteps, StepFailed
 from bot.brain.turn import Emit, Floor, Turn
+from bot.core.address import Address
 from bot.core.errors import ContextTooLong, ModelMissing, ModelNotHere
 from bot.core.events import Resumed, TurnEnded
 from bot.core.faults import fault_sentence, until_words
@@ -24,8 +25,8 @@ from bot.core.model import CallBlock, ModelRef, ModelRequest, ModelStopReason, T
 from bot.core.ports import Clock, Provider
 from bot.core.stop import StopReason
 from bot.core.texts import say
-from bot.core.tool import ToolCall, ToolSpec
-from bot.core.transcript import EndRow, GivenRow, ResultRow, Row, StepRow, UserRow
+from bot.core.tool import Effect, ToolCall, ToolSpec
+from bot.core.transcript import EndRow, GivenRow, ResultRow, RevisedRow, Row, StepRow, UserRow
 from bot.core.view import ApprovalCard
 from bot.store.store import Store
 from bot.store.transcript import Draft, Opening
@@ -96,7 +97,7 @@ class Brain:
             return await self._show_again(turn, progress, progress.end, emit)
         if draft is not None or progress.steps:
             text = joined((progress.text, draft.text)) if draft else progress.text
-            emit(Resumed(text, progress.tools, await self._cards(turn)))
+            emit(Resumed(text, progress.tools, await self._cards(turn, progress)))
         ending = await self._until_ended(turn, emit, floor, past, rows, draft)
         return await self.end(turn, ending, emit)
 
@@ -114,6 +115,31 @@ class Brain:
         await self._store.transcript.append(turn.address, turn.id, self._clock.now(), *rows, end)
         emit(TurnEnded(ending.reason, text, ending.calls))
         return ending.reason
+
+    async def may_restart(self, turn_id: str) -> bool:
+        """Whether nobody would notice: nothing with an effect was let loose, and no text is sealed."""
+        if await self._store.parts.sealed_to(turn_id):
+            return False
+        rows = await self._store.transcript.turn_rows(turn_id)
+        started = await self._store.calls.started(turn_id)
+        names = {
+            call.name
+            for row in rows
+            if isinstance(row.body, StepRow)
+            for call in calls_of(row.body)
+            if call.id in started
+        }
+        reads = {name for name, tool in self._bench.tools.items() if tool.spec.effect is Effect.READ}
+        return names <= reads and not any(isinstance(row.body, EndRow) for row in rows)
+
+    async def revise(self, address: Address, turn_id: str, message_id: str, text: str) -> bool:
+        """Let the turn begin anew with what one of its messages reads now, if it may restart. It must not be running."""
+        await self._store.database.settled()  # what it was writing when it was cancelled
+        if not await self.may_restart(turn_id):
+            return False
+        if await self._store.transcript.turn_rows(turn_id):
+            await self._store.transcript.append(address, turn_id, self._clock.now(), RevisedRow(text, message_id))
+        return True
 
     async def break_off(self, turn: Turn, reason: StopReason, emit: Emit, reference: str = "") -> StopReason:
         """End a turn that was cancelled or broke: keep the partial text, close open calls, say why."""
@@ -136,16 +162,19 @@ class Brain:
             )
         await self._approvals.void(turn.id)
         progress = progress_of(await self._store.transcript.turn_rows(turn.id))
-        emit(Resumed(progress.text, progress.tools, await self._cards(turn)))
+        emit(Resumed(progress.text, progress.tools, await self._cards(turn, progress)))
         return await self.end(turn, Ending(reason, reference=reference), emit)
 
     async def _show_again(self, turn: Turn, progress: Progress, end: EndRow, emit: Emit) -> StopReason:
-        emit(Resumed(progress.text, progress.tools, await self._cards(turn)))
+        emit(Resumed(progress.text, progress.tools, await self._cards(turn, progress)))
         emit(TurnEnded(end.reason, end.text, self._split(turn, progress.open_calls)[1]))
         return end.reason
 
-    async def _cards(self, turn: Turn) -> tuple[ApprovalCard, ...]:
-        return tuple(approval.card for approval in await self._store.approvals.of_turn(turn.id))
+    async def _cards(self, turn: Turn, progress: Progress) -> tuple[ApprovalCard, ...]:
+        """Those of calls that still hold."""
+        calls = {line.call_id for line in progress.tools}
+        found = await self._store.approvals.of_turn(turn.id)
+        return tuple(approval.card for approval in found if approval.card.call_id in calls)
 
     async def _until_ended(
         self, turn: Turn, emit: Emit, floor: Floor, past: Sequence[Row], known: Sequence[Row], draft: Draft | None
@@ -222,7 +251,7 @@ class Brain:
                 rows=rows,
                 tools=self._specs(turn),
                 at=rows[0].at,
-                zone=self._bench.zone,
+                zone=turn.zone or self._bench.zone,
                 unfinished=unfinished,
                 no_more_tools=calls_left == 0,
             )
@@ -254,7 +283,7 @@ class Brain:
                 return Ending(StopReason.CONTEXT_OVERFLOW, reference=reference)
             case ModelNotHere():
                 return Ending(StopReason.NO_MODEL, reference=reference)
-        until = until_words(cause.retry_after, self._clock.now(), self._bench.zone)
+        until = until_words(cause.retry_after, self._clock.now(), turn.zone or self._bench.zone)
         told = fault_sentence(type(cause), turn.language, provider=model.provider, model=model.model, until=until)
         reason = StopReason.NO_MODEL if isinstance(cause, ModelMissing) else StopReason.PROVIDER_UNAVAILABLE
         return Ending(reason, say("with_reference", turn.language, told=told, reference=reference), reference)
@@ -290,7 +319,7 @@ def opening_rows(turn: Turn) -> tuple[GivenRow | UserRow, ...]:
     message = turn.message
     given = (GivenRow(message.caller.history),) if message.caller is not None else ()
     said = (
-        (UserRow(message.text, message.sender, message.id, message.quote),)
+        (UserRow(message.text, message.sender, message.id, message.quote, again=message.again),)
         if message.text or message.caller is None
         else ()
     )

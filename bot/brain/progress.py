@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from bot.core.model import CallBlock, TextBlock
 from bot.core.text import clipped
 from bot.core.tool import ToolCall
-from bot.core.transcript import EndRow, ReplyRow, ResultRow, Row, StepRow, UserRow
+from bot.core.transcript import EndRow, ReplyRow, ResultRow, RevisedRow, Row, StepRow, UserRow
 from bot.core.view import ToolLine
 
 SUMMARY_CHARS = 60
@@ -84,6 +84,11 @@ def progress_of(rows: Sequence[Row]) -> Progress:
                     )
             case UserRow():
                 fresh = True
+            case RevisedRow():
+                fresh, last_stop = True, ""
+                texts.clear()
+                lines.clear()
+                open_calls.clear()
             case ReplyRow(text=text):
                 texts.append(text)
             case EndRow():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import os
 import signal
 import sys
@@ -55,7 +54,7 @@ def talk(data_dir: Path, chat: str, start: StartHouse) -> int:
         print("bowerbird: standard input is empty; there is nothing to send", file=sys.stderr)
         return 2
     work = _chat(data_dir, chat, start, message)
-    status = asyncio.run(until_signal(work, (signal.SIGTERM, signal.SIGHUP)))
+    status = until_signal(work, (signal.SIGTERM, signal.SIGHUP))
     return 1 if status is None else status
 
 

@@ -97,18 +97,20 @@ async def _daemon(config: Config) -> Finding:
 async def _store(config: Config) -> Finding:
     """Reading changes nothing, with or without a daemon."""
     from bot.config.doctor import Finding
-    from bot.store.reading import open_archive
+    from bot.store.reading import examined, open_archive
     from bot.store.store import FILE_NAME
 
     file = config.data_dir / FILE_NAME
-    if not file.exists():
-        return Finding("ok", "store", "is made at the first start")
     try:
+        if wrong := await examined(config.data_dir):
+            return Finding("fail", "store", f"{file} is damaged: {wrong}", store_advice(StoreDamaged()))
+        if not file.exists():
+            return Finding("ok", "store", "is made at the first start")
         async with open_archive(config.data_dir) as archive:
             await archive.chats("terminal", "main", 1)
     except StoreError as error:
         return Finding("fail", "store", str(error), store_advice(error))
-    return Finding("ok", "store", f"{file} can be read")
+    return Finding("ok", "store", f"no damage was found in {file}")
 
 
 def store_advice(error: StoreError) -> str:
@@ -121,7 +123,7 @@ def store_advice(error: StoreError) -> str:
         case StoreReadOnly():
             return "give the user that runs Bowerbird the folder (chown, chmod u+rwX), or set data_dir to one that it may write"
         case StoreDamaged():
-            return "start Bowerbird, which saves what it can and keeps the old file; then restore a backup if too much is gone"
+            return "start Bowerbird (again, if it runs): it saves what it can and keeps the old file; restore a backup if too much is gone"
     return "see the sentence above, and the log"
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import faulthandler
 import gc
 import logging
@@ -55,7 +54,7 @@ def run(args: argparse.Namespace, session: Session, *, live_turns: int | None = 
         watch = show_download
     _raise_open_files()
     work = run_daemon(config, ready=_settle, watch=watch, manager=manager, live_turns=live_turns or LIVE_TURNS)
-    asyncio.run(until_signal(work, (signal.SIGTERM, signal.SIGINT)))
+    until_signal(work, (signal.SIGTERM, signal.SIGINT))
     return 0
 
 

@@ -7,8 +7,8 @@ import logging
 import os
 import signal
 import threading
-from collections.abc import Awaitable, Iterable
-from typing import Final, TypeVar
+from collections.abc import Collection, Coroutine
+from typing import Any, Final, TypeVar
 
 log = logging.getLogger(__name__)
 
@@ -18,14 +18,26 @@ LAST_RESORT: Final = 9.0
 """Seconds from the first signal to an exit by force; a service manager is promised 10."""
 
 
-async def until_signal(
-    work: Awaitable[T], signals: Iterable[signal.Signals], last_resort: float = LAST_RESORT
+def until_signal(
+    work: Coroutine[Any, Any, T], signals: Collection[signal.Signals], last_resort: float = LAST_RESORT
 ) -> T | None:
-    """Await ``work``; one of ``signals`` cancels it. None when it was ended so.
+    """Run ``work`` in an event loop of its own; one of ``signals`` cancels it. None when it was ended so.
 
-    Further signals change nothing: a terminal and a wrapper often both pass on the same one. When cleaning up takes
-    longer than ``last_resort`` seconds, the process ends with status 1 (what is stored survives that).
+    Further signals change nothing: a terminal and a wrapper often both pass on the same one. When cleaning up, the end
+    of the loop's own threads included, takes longer than ``last_resort`` seconds, the process ends with status 1 (what
+    is stored survives that).
     """
+    force = threading.Timer(last_resort, _force)
+    force.daemon = True
+    try:
+        return asyncio.run(_until(work, signals, force))
+    finally:
+        force.cancel()
+        if force.is_alive():
+            force.join()
+
+
+async def _until(work: Coroutine[Any, Any, T], signals: Collection[signal.Signals], force: threading.Timer) -> T | None:
     loop, task, stopping = asyncio.get_running_loop(), asyncio.current_task(), False
     assert task is not None
 
@@ -34,11 +46,10 @@ async def until_signal(
         if not stopping:
             stopping = True
             log.info("stopping on %s", number.name)
-            _force_after(last_resort)
+            force.start()
             task.cancel()
 
-    listened = tuple(signals)
-    for number in listened:
+    for number in signals:
         loop.add_signal_handler(number, stop, number)
     try:
         return await work
@@ -48,15 +59,10 @@ async def until_signal(
         task.uncancel()
         return None
     finally:
-        for number in listened if not stopping else ():
+        for number in signals if not stopping else ():
             loop.remove_signal_handler(number)
 
 
-def _force_after(seconds: float) -> None:
-    def force() -> None:
-        log.error("cleaning up takes too long; leaving without it")
-        os._exit(1)
-
-    timer = threading.Timer(seconds, force)
-    timer.daemon = True
-    timer.start()
+def _force() -> None:
+    log.error("cleaning up takes too long; leaving without it")
+    os._exit(1)

@@ -22,6 +22,7 @@ from bot.config.unread import UNREAD, unread_and_set
 from bot.core.errors import ConfigError
 from bot.core.model import ModelRef
 from bot.inbox.access import Access
+from bot.providers.settings import ProviderConfig
 
 Level = Literal["ok", "warn", "fail"]
 _MARKS: Final[dict[Level, str]] = {"ok": "ok  ", "warn": "warn", "fail": "FAIL"}
@@ -230,7 +231,9 @@ def _providers(config: Config) -> Iterator[Finding]:
     used = {entry.provider for _, entry in model_entries(config)}
     for name, entry in config.providers.items():
         area = "local model" if entry.kind == "local" else "providers"
-        if entry.on:
+        if entry.on and (wrong := _wrong(entry)):
+            yield Finding("fail", area, f"providers.{name}.{wrong}", "correct it, or take the line out")
+        elif entry.on:
             yield Finding("ok", area, _set_up(name, entry))
         elif name in used:
             advice = _advice("providers", name, entry)
@@ -245,11 +248,16 @@ def _providers(config: Config) -> Iterator[Finding]:
     yield _chain(config)
 
 
+def _wrong(entry: Entry) -> str:
+    return entry.config.wrong() if isinstance(entry.config, ProviderConfig) else ""
+
+
 def _set_up(name: str, entry: Entry) -> str:
     """What is known without asking anybody: how it is set up, never that it works."""
     address = str(getattr(entry.config, "base_url", ""))
     if entry.kind == "local":
-        return f"{name} is set up; its model is fetched when it is needed"
+        own = getattr(entry.config, "path", None)
+        return f"{name} is set up; its model is {own or 'fetched when it is needed'}"
     if entry.kind == "ollama":
         return f"{name} is used when Ollama runs at {address}; --online looks whether it does"
     key = "a key" if holds_secret(entry.config) else "no key"

@@ -17,7 +17,7 @@ from bot.config.problems import Findings, Place
 from bot.config.secret_file import read_secret
 from bot.config.section import OFF_WORDS, is_off
 from bot.config.shape import add_complaints, core, fields_of, is_mapping, is_section
-from bot.config.traps import AS_NUMBER, AS_TEXT, ZeroDigits, why_no_number
+from bot.config.traps import Disputed, trap_in
 
 M = TypeVar("M", bound=BaseModel)
 _CURLY: Final = "“”‘’„«»「」"
@@ -74,32 +74,30 @@ class Fitting:
             return [] if is_off(item) else item
         if get_origin(expected) is Literal:
             return self._word(get_args(expected), item, place)
+        if isinstance(item, Disputed) and expected in (str, Path, SecretStr):
+            self.findings.doubt(place, item)
         if expected in (int, float):
-            self._number(expected, item, place)
-        elif isinstance(item, ZeroDigits):
-            self.findings.add(place, AS_TEXT)
+            self._number(item, place)
         elif expected is SecretStr:
             return self._secret(item, place)
         elif expected is Path and isinstance(item, str) and not item.strip():
             self.findings.add(place, "must not be empty")
         return item
 
-    def _number(self, expected: Any, item: Any, place: Place) -> None:
-        """What pydantic would let pass or could not explain; it says the rest."""
-        wanted = "must be a whole number" if expected is int else "must be a number"
+    def _number(self, item: Any, place: Place) -> None:
+        """What pydantic would let pass; it says the rest."""
         if isinstance(item, bool):
-            said = str(item).lower()
-            self.findings.add(place, f"must be a number, not {said}{why_no_number(said)}")
-        elif isinstance(item, str) and ZeroDigits.held_by(item.strip()):
-            self.findings.add_value(place, AS_NUMBER)
-        elif isinstance(item, str) and (why := why_no_number(item)):
-            self.findings.add_value(place, wanted, why)
+            self.findings.add(place, f"must be a number, not {str(item).lower()}")
+        elif isinstance(item, str) and (trap := trap_in(item.strip())) and trap.number:
+            self.findings.add(place, f"{trap.number}: {trap.said}")
 
     def _subsection(self, cls: type[BaseModel], item: Any, place: Place) -> Any:
         if isinstance(item, dict):
             return self._section(cls, item, place)
         if item is None:
             return {}
+        for number, each in enumerate(item if isinstance(item, list) else ()):
+            self._number(each, (*place, number))  # a section in short: price: [1.25, 10]
         if is_off(item) and "enabled" in cls.model_fields:
             return {"enabled": False}
         return item

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from bot.config.redact import Redactor
+from bot.config.traps import AS_TEXT, Disputed
 from bot.core.errors import ConfigError
 
 Place = tuple[str | int, ...]
@@ -58,13 +59,14 @@ class Findings:
     """Collects problems while a file is read.
 
     ``lines`` tells the line of every place in the file, ``written`` is the tree as the person wrote it, before any
-    variable was put in: only from there are values quoted.
+    variable was put in: only from there are values quoted. ``doubts`` are told where nothing worse is.
     """
 
     file: str
     lines: Mapping[Place, int] = field(default_factory=dict)
     written: Any = None
     problems: list[Problem] = field(default_factory=list)
+    doubts: list[Problem] = field(default_factory=list)
 
     def add(self, place: Place, sentence: str) -> None:
         """Note a problem; a place that is not in the file gets the line of its nearest parent."""
@@ -75,33 +77,43 @@ class Findings:
         self.problems.append(Problem(sentence, self.file, line, dotted(place)))
 
     def add_value(self, place: Place, sentence: str, hint: str = "") -> None:
-        """Note a problem with a value that is no secret, and quote what was written."""
-        quoted = self._quoted(place)
-        self.add(place, f'{sentence} (not "{quoted}"){hint}' if quoted else sentence + hint)
+        """Note a problem with a value that is no secret, quote what was written, and name the trap in it."""
+        quoted, written = self._quoted(place), self._written(place)
+        trap = f"; {written.said}" if isinstance(written, Disputed) else ""
+        self.add(place, f'{sentence} (not "{quoted}"){hint}{trap}' if quoted else sentence + hint + trap)
+
+    def doubt(self, place: Place, text: Disputed) -> None:
+        """Note that a text needs quotes, unless there is more to say about it."""
+        self.doubts.append(Problem(AS_TEXT.format(trap=text.said), self.file, self._line_of(place), dotted(place)))
 
     def _line_of(self, place: Place) -> int | None:
         while place and place not in self.lines:
             place = place[:-1]
         return self.lines.get(place)
 
-    def _quoted(self, place: Place) -> str:
-        """What stands at ``place``, "" for a section, a list or a long text; what looks like a secret is masked."""
+    def _written(self, place: Place) -> Any:
+        """What stands at ``place``; None when nothing does."""
         value = self.written
         for step in place:
             inside = (isinstance(value, dict) and step in value) or (
                 isinstance(value, list) and step in range(len(value))
             )
             if not inside:
-                return ""
+                return None
             value = value[step]
+        return value
+
+    def _quoted(self, place: Place) -> str:
+        """What stands at ``place``, "" for a section, a list or a long text; what looks like a secret is masked."""
+        value = self._written(place)
         text = str(value).lower() if isinstance(value, bool) else value
         return _CLEAN(text) if isinstance(text, str) and len(text) <= _QUOTED_CHARS and text.isprintable() else ""
 
     def raise_if_any(self) -> None:
         """Raise ``ConfigProblems`` with everything found so far, in the order of the file, one for each place."""
-        if self.problems:
+        if self.problems or self.doubts:
             firsts: dict[tuple[str, int | None, str], Problem] = {}
-            for problem in self.problems:
+            for problem in (*self.problems, *self.doubts):
                 firsts.setdefault((problem.file, problem.line, problem.key), problem)
             order = sorted(firsts.values(), key=lambda problem: (problem.file == self.file, problem.line or 0))
             raise ConfigProblems(order)

@@ -15,6 +15,7 @@ from bot.core.errors import (
     ChannelUnreachable,
     KeyRefused,
     ModelMissing,
+    ProviderBusy,
     RateLimited,
     StreamGarbled,
     TransportError,
@@ -31,7 +32,7 @@ async def reach(config: Config, transport: Transport) -> list[Finding]:
     """One finding for every channel and provider that is on and has an address; all are asked at once.
 
     A module may bring ``async def probe(config) -> str``: it proves the secret too, returns what it learnt ("as
-    @mybot") and raises a ``BowerbirdError`` whose sentence is shown. Otherwise any HTTP answer of the address counts.
+    @mybot") and raises a ``BowerbirdError`` whose sentence is shown. Otherwise any answer of a service at the address counts.
     """
     shelves: tuple[tuple[str, Mapping[str, Entry]], ...] = (
         ("channels", config.channels),
@@ -79,13 +80,10 @@ async def answers(entry: Entry, transport: Transport) -> bool:
     """Whether the service of this entry can be asked now and takes its secret, as far as a free question tells: a web
     page in its place is no service."""
     try:
-        if _probe(entry) is not None:
-            await _said(entry, transport)
-            return True
-        told = await transport.fetch("GET", _address(entry), timeouts=_TIMEOUTS)
+        await _said(entry, transport)
     except (TimeoutError, BowerbirdError):
         return False
-    return told.status < 500 and "html" not in told.headers.get("content-type", "")
+    return True
 
 
 def _address(entry: Entry) -> str:
@@ -104,5 +102,11 @@ async def _said(entry: Entry, transport: Transport) -> str:
 
 
 async def _answers(address: str, transport: Transport) -> str:
-    async with transport.request("GET", address, timeouts=_TIMEOUTS):
-        return f"{urlsplit(address).netloc} answers"
+    """Any answer of a service counts; a web page is none, nor is what a proxy says of one that is down."""
+    host = urlsplit(address).netloc
+    async with transport.request("GET", address, timeouts=_TIMEOUTS) as told:
+        if told.status >= 500:
+            raise ProviderBusy(f"{host} answers with status {told.status}.")
+        if told.status == 200 and "html" in told.headers.get("content-type", ""):
+            raise StreamGarbled(f"What stands at {host} is a web page.")
+    return f"{host} answers"

@@ -1,38 +1,53 @@
-"""Values that YAML readers disagree about: what each could mean, and what to write instead."""
+"""Values that YAML readers disagree about: what else each is taken for, and what to write instead."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Final
 
-from bot.config.section import OFF_WORDS
-
-_LEADING_ZERO: Final = re.compile(r"[+-]?0[\d_]*\d")
-_CLOCK: Final = re.compile(r"\d+(?::[0-5]?\d)+")
-_SWITCH_WORDS: Final = frozenset({*OFF_WORDS, "yes", "on", "y", "n"})
-
-ZERO: Final = "some YAML readers take a number that begins with a zero for octal (010 for 8)"
-AS_NUMBER: Final = f"must be written without the zero in front: {ZERO}"
-AS_TEXT: Final = f"must be in quotes to keep its zero in front: {ZERO}"
+AS_TEXT: Final = "must be in quotes to stay as it is written: {trap}"
 
 
-class ZeroDigits(str):
-    """Digits behind a zero that stand in the file without quotes."""
+@dataclass(frozen=True, slots=True)
+class Trap:
+    """``said`` is what goes wrong. ``number``: how the number is written without it; "" where it is no number at all."""
+
+    shape: re.Pattern[str]
+    said: str
+    number: str = ""
+
+
+_TRAPS: Final = (
+    Trap(
+        re.compile(r"[+-]?0[\d_]*\d"),
+        "some YAML readers take a number that begins with a zero for octal (010 for 8)",
+        "must be written without the zero in front",
+    ),
+    Trap(
+        re.compile(r"[+-]?\d[\d_]*_[\d_]*(\.[\d_]*)?|[+-]?\d+\.\d*_[\d_]*"),
+        "some YAML readers take digits with underscores for a number, others for a text",
+        "must be written without underscores",
+    ),
+    Trap(
+        re.compile(r"\d+(?::[0-5]?\d)+"),
+        "some YAML readers take a time of day for a number in base sixty (1:30 for 90)",
+    ),
+    Trap(re.compile("y|yes|on|n|no|off", re.IGNORECASE), "some YAML readers take this word for true or false"),
+)
+
+
+def trap_in(text: str) -> Trap | None:
+    return next((trap for trap in _TRAPS if trap.shape.fullmatch(text)), None)
+
+
+class Disputed(str):
+    """A text that stands in the file without quotes and has a trap in it."""
 
     __slots__ = ()
 
-    @classmethod
-    def held_by(cls, text: str) -> bool:
-        return _LEADING_ZERO.fullmatch(text) is not None
-
-
-def why_no_number(text: str) -> str:
-    """Why this text, where a number is wanted, may look like one or like nothing to do with one; "" for other texts."""
-    text = text.strip()
-    if _CLOCK.fullmatch(text):
-        return (
-            "; some YAML readers take a time of day for a number in base sixty (1:30 for 90), so no such number is read"
-        )
-    if text.lower() in _SWITCH_WORDS:
-        return "; some YAML readers take this word for true or false, so it is read as a word"
-    return ""
+    @property
+    def said(self) -> str:
+        """What else it is taken for, as part of a sentence."""
+        trap = trap_in(self)
+        return trap.said if trap else ""

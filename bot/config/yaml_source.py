@@ -9,7 +9,7 @@ from typing import Any, Final
 import yaml
 
 from bot.config.problems import Findings, Place
-from bot.config.traps import ZeroDigits
+from bot.config.traps import Disputed, trap_in
 from bot.config.yaml_trouble import explain
 
 MAX_BYTES: Final = 256 * 1024
@@ -138,8 +138,8 @@ class _Reader:
             self.last_quoted = event
         if event.style is None and event.tag is None and event.value in _PLAIN:
             return _PLAIN[event.value]
-        if event.style is None and event.tag is None and ZeroDigits.held_by(event.value):
-            return ZeroDigits(event.value)
+        if event.style is None and event.tag is None and trap_in(event.value):
+            return Disputed(event.value)
         return str(event.value)
 
     def _sequence(self, path: Place) -> list[Any]:

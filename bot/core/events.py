@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from bot.core.stop import StopReason
 from bot.core.tool import ToolCall
-from bot.core.view import ApprovalCard, ToolLine
+from bot.core.view import ApprovalCard, Button, ToolLine
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +62,13 @@ class Notice:
 
 
 @dataclass(frozen=True, slots=True)
+class Offered:
+    """Buttons that stay below the answer when it has ended."""
+
+    buttons: tuple[Button, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class TurnEnded:
     """``text`` is the sentence that goes with the reason ("" when the answer speaks for itself)."""
 
@@ -79,5 +86,6 @@ TurnEvent = (
     | ApprovalAsked
     | ApprovalDecided
     | Notice
+    | Offered
     | TurnEnded
 )

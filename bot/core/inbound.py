@@ -49,7 +49,7 @@ class CallerRequest:
 class UserMessage:
     """Somebody wrote. ``id`` is unique per address; ``direct`` is a one-to-one chat; ``addressed`` means the bot was meant.
     ``places`` are other ids by which a group may have been allowed: its guild's, its thread's, the one it had before the
-    platform gave it another."""
+    platform gave it another. ``again`` is the turn whose answer this asks for once more."""
 
     id: str
     address: Address
@@ -62,6 +62,7 @@ class UserMessage:
     quote: Quote | None = None
     caller: CallerRequest | None = None
     places: tuple[str, ...] = ()
+    again: str = ""
     kind: Literal["message"] = "message"
 
 
@@ -123,7 +124,21 @@ class Reaction:
     kind: Literal["reaction"] = "reaction"
 
 
-Inbound = UserMessage | MessageEdited | MessageDeleted | ButtonPress | StopPressed | Reaction
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """``sender`` added the bot to a group called ``title``. ``group`` is the id under which it may be allowed, ``address``
+    where the bot would say hello."""
+
+    id: str
+    address: Address
+    sender: Sender
+    group: str
+    title: str
+    sent_at: float
+    kind: Literal["joined"] = "joined"
+
+
+Inbound = UserMessage | MessageEdited | MessageDeleted | ButtonPress | StopPressed | Reaction | Joined
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,6 +63,10 @@ class Governor(Protocol):
         """Hold one platform call. Waits for its turn; a ``RateLimited`` that leaves the block is kept in full."""
         ...
 
+    def silence(self, to: Address, seconds: float) -> None:
+        """Keep a wait that is known of otherwise: an earlier process was told of it. It is no refusal of a call."""
+        ...
+
 
 class Channel(Protocol):
     """One platform. ``name`` is the key under ``channels:`` in the config."""
@@ -135,6 +139,14 @@ class Progressing(Protocol):
     @property
     def progress(self) -> Progress | None:
         """None while nothing is due."""
+        ...
+
+
+class Troubled(Protocol):
+    """A channel that can be connected and yet not do all it should: a permission is missing that only an owner can give."""
+
+    def trouble(self, language: str) -> str:
+        """What is wrong and how to mend it; "" while nothing is."""
         ...
 
 

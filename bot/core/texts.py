@@ -185,9 +185,12 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
     },
     "command_help": {
         "en": "Just write. Commands:\n\n- /new: start a new conversation\n- /stop: stop what I am doing\n"
-        "- /status: how I am doing\n- /model: which models answer\n- /usage: what today cost\n- /help: this text",
+        "- /retry: answer your last message once more\n"
+        "- /status: how I am doing\n- /model: which models answer\n- /usage: what today cost\n- /settings: language, time zone and more\n"
+        "- /link: you are the same person on another platform\n- /help: this text",
         "zh": "直接发消息即可。命令：\n\n- /new：开始新的对话\n- /stop：停止当前任务\n"
-        "- /status：运行状态\n- /model：使用的模型\n- /usage：今日用量\n- /help：本帮助",
+        "- /retry：重新回答你的上一条消息\n- /status：运行状态\n- /model：使用的模型\n- /usage：今日用量\n- /settings：语言、时区等\n"
+        "- /link：在其他平台上是同一个人\n- /help：本帮助",
     },
     "copy_above": {
         "en": "An unfinished copy of this answer may stand above: I was cut off while sending it.",
@@ -196,9 +199,11 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
     # a platform's own menu of commands
     "menu_new": {"en": "Start a new conversation", "zh": "开始新的对话"},
     "menu_stop": {"en": "Stop the answer that is being written", "zh": "停止正在生成的回答"},
+    "menu_retry": {"en": "Answer my last message once more", "zh": "重新回答我的上一条消息"},
     "menu_status": {"en": "How I am, and which model answers", "zh": "查看运行状态和当前模型"},
     "menu_usage": {"en": "What you have used today", "zh": "查看今天的用量"},
     "menu_model": {"en": "Which models answer, in which order", "zh": "查看模型及其顺序"},
+    "menu_settings": {"en": "Language, time zone and more for this chat", "zh": "本聊天的语言、时区等设置"},
     "menu_help": {"en": "What I can do", "zh": "查看使用帮助"},
     "command_help_owner": {
         "en": "\n- /pair: who waits to be let in, and who may talk to me",
@@ -208,6 +213,89 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
     "command_new": {
         "en": "A new conversation. What came before is kept, but I no longer look at it.",
         "zh": "新的对话已开始。之前的内容会保留，但我不再参考。",
+    },
+    "edited_message": {
+        "en": "I have changed my message. It reads now:\n\n{text}",
+        "zh": "我修改了我的消息，现在是：\n\n{text}",
+    },
+    # what owners hear unasked
+    "owner_trouble": {"en": "⚠ I do not work as I should: {trouble}", "zh": "⚠ 我的运行出现问题：{trouble}"},
+    "deaf_discord": {
+        "en": "On Discord I see only messages that mention me, and direct ones: switch on the Message Content Intent in the"
+        " developer portal (Bot) and start me again.",
+        "zh": "在 Discord 上我只能看到提到我的消息和私信：请在开发者门户（Bot）中打开 Message Content Intent 并重新启动我。",
+    },
+    # groups the bot is added to
+    "group_hello": {
+        "en": "Hello, I am {name}. Mention me, reply to me or begin with my name, and I answer. /help shows more.",
+        "zh": "大家好，我是 {name}。提到我、回复我，或以我的名字开头，我就会回答。发送 /help 查看更多。",
+    },
+    "group_asks": {
+        "en": "`{who}` has added me to the group `{title}` (`{group}`). I say nothing there until you allow it.",
+        "zh": "`{who}` 把我加入了群组 `{title}`（`{group}`）。在你允许之前，我不会在那里发言。",
+    },
+    "button_allow": {"en": "Answer there", "zh": "允许在那里回答"},
+    "group_allowed": {"en": "I answer there now.", "zh": "我现在会在那里回答。"},
+    "group_known": {"en": "I answer there already.", "zh": "我已经在那里回答了。"},
+    # settings of one chat
+    "settings_head": {"en": "**Settings of this chat**", "zh": "**本聊天的设置**"},
+    "settings_how": {
+        "en": "Change one with `/settings NAME VALUE`; `auto` takes it back.",
+        "zh": "用 `/settings 名称 值` 修改；`auto` 恢复默认。",
+    },
+    "setting_language": {"en": "Language of my own texts", "zh": "我自己的文字所用语言"},
+    "setting_timezone": {"en": "Time zone", "zh": "时区"},
+    "setting_trigger": {"en": "In a group I answer", "zh": "在群组中何时回答"},
+    "setting_work": {"en": "What is shown of my work", "zh": "显示多少工作过程"},
+    "setting_default": {"en": "as configured", "zh": "按配置"},
+    "setting_zones": {
+        "en": "A name such as `Europe/Rome` (now `{zone}`) | auto",
+        "zh": "如 `Asia/Shanghai`（当前 `{zone}`）| auto",
+    },
+    "setting_unknown": {
+        "en": "There is no setting `{name}`. There are: {keys}.",
+        "zh": "没有 `{name}` 这个设置。可用的有：{keys}。",
+    },
+    "setting_invalid": {"en": "`{name}` can be: {choices}.", "zh": "`{name}` 可以是：{choices}。"},
+    "setting_groups_only": {
+        "en": "In a direct chat I always answer; this is for groups.",
+        "zh": "私聊中我总会回答；此设置用于群组。",
+    },
+    "setting_changed": {"en": "`{name}` is now: {value}.", "zh": "`{name}` 现在是：{value}。"},
+    # one person on several platforms
+    "link_direct_only": {"en": "Links are made in a direct chat with me.", "zh": "请在与我的私聊中进行关联。"},
+    "link_code": {
+        "en": "To tell me that you are the same person elsewhere, send me this there within {minutes} minutes:"
+        "\n\n`/link {code}`\n\nThen confirm it here.",
+        "zh": "要让我知道你在其他平台上是同一个人，请在 {minutes} 分钟内在那里发给我：\n\n`/link {code}`\n\n然后在这里确认。",
+    },
+    "link_known": {
+        "en": "Linked already: {identities}. `/link off` undoes it for this one.",
+        "zh": "已关联：{identities}。`/link off` 取消本账号的关联。",
+    },
+    "link_confirm": {
+        "en": "{who} sent me your code. If that is you, send me `/link {code}` here; if not, do nothing.",
+        "zh": "{who} 发来了你的代码。如果那是你，请在这里发送 `/link {code}`；否则请忽略。",
+    },
+    "link_wait": {
+        "en": "Now send me `/link {code}` once more where you began ({channel}), and we are done.",
+        "zh": "现在请在你开始的地方（{channel}）再发送一次 `/link {code}`，即可完成。",
+    },
+    "link_other_side": {
+        "en": "Send `/link {code}` on the other platform first.",
+        "zh": "请先在另一个平台发送 `/link {code}`。",
+    },
+    "link_done": {"en": "Done: you and {who} are one person to me.", "zh": "完成：我会把你和 {who} 视为同一个人。"},
+    "link_unknown": {
+        "en": "I do not know this code, or it is over. Begin again with /link.",
+        "zh": "代码未知或已过期。请用 /link 重新开始。",
+    },
+    "link_locked": {"en": "Too many wrong codes: try again in an hour.", "zh": "错误代码过多：请一小时后再试。"},
+    "link_off": {"en": "This account is on its own again.", "zh": "此账号已取消关联。"},
+    "link_none": {"en": "This account is not linked with another.", "zh": "此账号没有关联其他账号。"},
+    "retry_nothing": {
+        "en": "There is nothing in this conversation that I could answer once more.",
+        "zh": "这个对话中没有可以重新回答的消息。",
     },
     "command_not_here": {
         "en": "I do not answer in this chat: an owner has to allow it first.",

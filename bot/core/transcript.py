@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from bot.core.address import Address, Sender
@@ -13,14 +14,42 @@ from bot.core.stop import StopReason
 
 @dataclass(frozen=True, slots=True)
 class UserRow:
-    """What a person wrote. ``steered`` rows joined a turn that was already running."""
+    """What a person wrote. ``steered`` rows joined a turn that was already running; ``again`` is the turn that asked the
+    same before, and whose answer was not what the person wanted."""
 
     text: str
     sender: Sender
     message_id: str
     quote: Quote | None = None
     steered: bool = False
+    again: str = ""
     kind: Literal["user"] = "user"
+
+
+@dataclass(frozen=True, slots=True)
+class RevisedRow:
+    """The person changed the message ``message_id`` before anything was done about it: it reads ``text`` now, and what
+    the turn had answered so far is void."""
+
+    text: str
+    message_id: str
+    kind: Literal["revised"] = "revised"
+
+
+@dataclass(frozen=True, slots=True)
+class Overheard:
+    """One message that was not meant for the bot. ``name`` is its author's."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class OverheardRow:
+    """What was said in a group or thread before the bot was asked, oldest first: context from outside, nothing more."""
+
+    messages: tuple[Overheard, ...]
+    kind: Literal["overheard"] = "overheard"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +90,11 @@ class ResultRow:
 
 @dataclass(frozen=True, slots=True)
 class ReplyRow:
-    """Text by the bot itself (a command's answer): shown, never part of a prompt."""
+    """Text by the bot itself (a command's answer): shown, never part of a prompt. ``offer`` is the group (channel, account
+    and id, written as an address) that an owner may allow by a button below it."""
 
     text: str
+    offer: str = ""
     kind: Literal["reply"] = "reply"
 
 
@@ -85,7 +116,7 @@ class BreakRow:
     kind: Literal["break"] = "break"
 
 
-Body = UserRow | GivenRow | StepRow | ResultRow | ReplyRow | EndRow | BreakRow
+Body = UserRow | RevisedRow | OverheardRow | GivenRow | StepRow | ResultRow | ReplyRow | EndRow | BreakRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,3 +128,22 @@ class Row:
     turn: str
     at: float
     body: Body
+
+
+def as_revised(rows: Sequence[Row]) -> Sequence[Row]:
+    """The rows of one turn that still hold: what was said, as it reads now, and what came since it was changed last."""
+    held: list[Row] = []
+    for row in rows:
+        if isinstance(row.body, RevisedRow):
+            said = (one for one in held if isinstance(one.body, UserRow | OverheardRow | GivenRow))
+            held = [_reworded(one, row.body) for one in said]
+        else:
+            held.append(row)
+    return held
+
+
+def _reworded(row: Row, revised: RevisedRow) -> Row:
+    said = row.body
+    if not isinstance(said, UserRow) or said.message_id != revised.message_id:
+        return row
+    return replace(row, body=replace(said, text=revised.text))

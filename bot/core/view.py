@@ -65,7 +65,8 @@ class OutFile:
 @dataclass(frozen=True, slots=True)
 class View:
     """The whole answer of one turn as it should look now. ``text`` is CommonMark, ``notices`` are short sentences by
-    the bot itself that stand below the text, ``calls`` are the caller's own tools asked for by the model."""
+    the bot itself that stand below the text, ``calls`` are the caller's own tools asked for by the model,
+    ``offers`` buttons that stay when the turn has ended."""
 
     turn: str
     text: str = ""
@@ -75,6 +76,7 @@ class View:
     notices: tuple[str, ...] = ()
     files: tuple[OutFile, ...] = ()
     calls: tuple[ToolCall, ...] = ()
+    offers: tuple[Button, ...] = ()
     stop: StopReason | None = None
 
     @property

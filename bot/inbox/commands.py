@@ -9,15 +9,18 @@ from typing import Any, Final, Literal
 from zoneinfo import ZoneInfo
 
 from bot.brain.turn import Turn
+from bot.core.text import clipped
 from bot.core.texts import say
 from bot.core.transcript import Body, BreakRow, ReplyRow
+from bot.inbox.links import Links
 from bot.inbox.pairing import Pairing, in_chat, told
+from bot.inbox.settings import AUTO, CHOICES, KEYS, TIMEZONE, Settings, table, valid
 from bot.store.usage import UsageRows
 
-AT_ONCE: Final = frozenset({"start", "help", "stop", "status", "usage", "model", "pair"})
-"""Answered beside a running turn; ``new`` takes its place in the order of messages."""
-KNOWN: Final = AT_ONCE | {"new"}
-MENU: Final = ("new", "stop", "status", "usage", "model", "help")
+AT_ONCE: Final = frozenset({"start", "help", "stop", "status", "usage", "model", "pair", "settings", "link"})
+"""Answered beside a running turn; ``new`` and ``retry`` take their place in the order of messages."""
+KNOWN: Final = AT_ONCE | {"new", "retry"}
+MENU: Final = ("new", "stop", "retry", "status", "usage", "model", "settings", "help")
 """What a platform's own menu of commands offers, in this order; ``start`` is known to every client."""
 
 
@@ -55,9 +58,11 @@ class Commands:
         stop: Callable[[Turn], Awaitable[Stopped]],
         zone: str,
         pairing: Pairing,
+        settings: Settings,
+        links: Links,
     ) -> None:
         self._usage, self._about, self._stop, self._zone = usage, about, stop, zone
-        self._pairing = pairing
+        self._pairing, self._settings, self._links = pairing, settings, links
 
     async def answer(self, turn: Turn, command: Command, now: float) -> tuple[Body, ...]:
         """The rows of the answer: a reply, and for ``new`` the break."""
@@ -69,6 +74,8 @@ class Commands:
                 return (ReplyRow(say("command_help", turn.language) + more),)
             case "new":
                 return (ReplyRow(say("command_new", turn.language)), BreakRow())
+            case "retry":  # with a question to answer once more it is no command any more
+                return (ReplyRow(say("retry_nothing", turn.language)),)
             case "stop":
                 return (ReplyRow(say(f"press_{await self._stop(turn)}", turn.language)),)
             case "status":
@@ -77,6 +84,10 @@ class Commands:
                 return (ReplyRow(self._model(turn.language)),)
             case "usage":
                 return (ReplyRow(await self._day(turn, now)),)
+            case "settings":
+                return (ReplyRow(await self._set(turn, command.rest)),)
+            case "link":
+                return (ReplyRow(await self._links.answer(turn, command.rest)),)
             case "pair":
                 return (ReplyRow(await self._pair(turn, command.rest, now)),)
         return (ReplyRow(say("command_unknown", turn.language, name=command.name)),)
@@ -101,6 +112,26 @@ class Commands:
         demo = say("command_model_demo", language, how=say("get_model", language)) if about["model"].get("demo") else ""
         return say("command_model", language, models=_chain(about), demo=demo).strip()
 
+    async def _set(self, turn: Turn, rest: str) -> str:
+        """``KEY VALUE``, or nothing for what holds. In a group only an owner changes anything."""
+        language, words = turn.language, rest.split(maxsplit=1)
+        if len(words) < 2:
+            return table(self._settings.of(turn.address), language, self._zone)
+        key, wish = words[0].lower(), words[1].strip()
+        if key not in KEYS:
+            return say("setting_unknown", language, name=clipped(key, 40).replace("`", ""), keys=", ".join(KEYS))
+        if not turn.message.direct and not self._pairing.is_owner(turn.sender):
+            return say("command_owners_only", language)
+        if key == "trigger" and turn.message.direct:
+            return say("setting_groups_only", language)
+        value = "" if wish.lower() == AUTO else valid(key, wish)
+        if not value and wish.lower() != AUTO:
+            choices = say("setting_zones", language, zone=self._zone) if key == TIMEZONE else ", ".join(CHOICES[key])
+            return say("setting_invalid", language, name=key, choices=choices)
+        await self._settings.set(turn.address, key, value)
+        changed = value if key == "language" and value else language
+        return say("setting_changed", changed, name=key, value=value or say("setting_default", changed))
+
     async def _pair(self, turn: Turn, rest: str, now: float) -> str:
         """``CODE`` or ``approve CODE``, ``revoke CHANNEL:ID``, or nothing (``list``) for who waits and who may talk."""
         language, by = turn.language, turn.sender.identity
@@ -120,7 +151,7 @@ class Commands:
         raise AssertionError("a list of words always matches")
 
     async def _day(self, turn: Turn, now: float) -> str:
-        today = datetime.fromtimestamp(now, UTC).astimezone(ZoneInfo(self._zone))
+        today = datetime.fromtimestamp(now, UTC).astimezone(ZoneInfo(turn.zone or self._zone))
         midnight = today.replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
         totals = await self._usage.since(midnight, turn.sender.identity)
         if not totals:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from bot.core.address import Sender
+from bot.core.address import Address, Sender
 from bot.core.inbound import UserMessage
 from bot.core.ports import OWNER_ID
 from bot.inbox.access import Access
@@ -24,17 +24,24 @@ class Verdict:
 
 
 WELCOME = Verdict("welcome")
+NOT_ADDRESSED = Verdict("silent", "not addressed")
+
+
+def _as_configured(_: Address) -> str:
+    return ""
 
 
 class Gate:
-    """``access`` by channel name. Whom an adapter has itself proven to be the owner is one on any channel.
+    """``access`` by channel name, ``trigger`` what was set for one chat ("" for nothing). Whom an adapter has itself proven
+    to be the owner is one on any channel.
 
     ``learn`` keeps what the store says of people in memory, so that a verdict needs no look into it.
     """
 
-    def __init__(self, access: Mapping[str, Access]) -> None:
-        self._access = dict(access)
+    def __init__(self, access: Mapping[str, Access], trigger: Callable[[Address], str] = _as_configured) -> None:
+        self._access, self._trigger = dict(access), trigger
         self._people: dict[str, Person] = {}
+        self._groups: set[tuple[str, str]] = set()
 
     def learn(self, *people: Person) -> None:
         """How people stand as of now."""
@@ -60,6 +67,23 @@ class Gate:
     def is_owner(self, sender: Sender) -> bool:
         return sender.id == OWNER_ID or sender.id in self._listed(sender, "owner") or self._stands(sender) == "owner"
 
+    def owners(self, channel: str) -> Sequence[str]:
+        """The ids of the channel's owners, as far as they are known by name."""
+        named = self._access[channel].owners if channel in self._access else ()
+        learned = [one.id for one in self._people.values() if one.channel == channel and one.standing == "owner"]
+        return list(dict.fromkeys((*named, *learned)))
+
+    def allow(self, channel: str, group: str) -> None:
+        """From now on the bot answers in this group."""
+        self._groups.add((channel, group))
+
+    def serves(self, channel: str, *ids: str) -> bool:
+        """Whether the bot may answer in a group that goes by any of these ids."""
+        access = self._access.get(channel)
+        if access is None:
+            return False
+        return bool({*ids, "*"} & set(access.groups)) or any((channel, one) in self._groups for one in ids)
+
     def verdict(self, message: UserMessage) -> Verdict:
         access = self._access.get(message.address.channel)
         if access is None:
@@ -68,12 +92,13 @@ class Gate:
             return Verdict("silent", "a bot")
         if message.direct:
             return WELCOME if self._may_talk(message.sender) else Verdict("refuse", "stranger")
-        if not {message.address.chat, *message.places, "*"} & set(access.groups):
+        if not self.serves(message.address.channel, message.address.chat, *message.places):
             return Verdict("silent", "group not allowed")
         if self._is_sent_away(message.sender):
             return Verdict("silent", "revoked")
-        if access.trigger == "never" or (access.trigger == "mention" and not message.addressed):
-            return Verdict("silent", "not addressed")
+        trigger = self._trigger(message.address) or access.trigger
+        if trigger == "never" or (trigger == "mention" and not message.addressed):
+            return NOT_ADDRESSED
         return WELCOME
 
     def _may_talk(self, sender: Sender) -> bool:

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol
 
-from bot.brain.turn import Floor, Turn
+from bot.brain.turn import Floor, Revision, Turn
 from bot.core.address import Address
 from bot.core.errors import StoreError
 from bot.core.inbound import UserMessage
@@ -79,6 +79,19 @@ class _Live:
     seat: _Seat
     stopping: asyncio.Event
     begun: bool = False
+    revisions: deque[Revision] = field(default_factory=deque)
+
+    def revise(self, revision: Revision) -> None:
+        """The turn begins anew with it, if it may. One that has not begun is not cancelled: it looks before it begins."""
+        self.revisions.append(revision)
+        if self.begun and not self.stopping.is_set():
+            self.task.cancel()
+
+    def leave(self) -> None:
+        """The turn is over: what was changed since is no longer its business."""
+        while self.revisions:
+            if not (applied := self.revisions.popleft().applied).done():
+                applied.set_result(False)
 
     def stop(self) -> None:
         """Once. A turn that has not begun is not cancelled: it begins, and ends where a person can see it."""
@@ -176,6 +189,35 @@ class Lanes:
             lane.waiting.remove(found)
         return found
 
+    def withdraw_all(self, address: Address, wanted: Callable[[UserMessage], bool]) -> list[InboxRow]:
+        """Take the messages that are ``wanted`` taken and have not begun out of the address's lane."""
+        waiting = self._waiting(address)
+        found = [row for row in waiting if isinstance(row.inbound, UserMessage) and wanted(row.inbound)]
+        for row in found:
+            waiting.remove(row)
+        return found
+
+    def reword(self, address: Address, row: InboxRow) -> bool:
+        """Let a message that has not begun read as in ``row``; False where it does not wait any more."""
+        waiting = self._waiting(address)
+        at = next((at for at, other in enumerate(waiting) if other.id == row.id), None)
+        if at is not None:
+            waiting[at] = row
+        return at is not None
+
+    def _waiting(self, address: Address) -> deque[InboxRow]:
+        lane = self._lanes.get(address)
+        return lane.waiting if lane else deque()
+
+    def revise(self, address: Address, turn_id: str, revision: Revision) -> bool:
+        """Hand the revision to the running turn; False where it runs no more."""
+        lane = self._lanes.get(address)
+        live = lane.live.get(turn_id) if lane else None
+        if live is None or live.stopping.is_set():
+            return False
+        live.revise(revision)
+        return True
+
     def close(self) -> None:
         """Take nothing more; turns that run go on until their tasks are cancelled."""
         self._closed = True
@@ -221,11 +263,22 @@ class Lanes:
         try:
             if not beside:
                 await seat.take()
-            lane.live[turn.id].begun = True
-            await self._run(row, turn, Floor(steer, seat.parked, seat.give_slot), stopping)
+            live = lane.live[turn.id]
+            live.begun = True
+            revisions = live.revisions
+            floor = Floor(
+                steer,
+                seat.parked,
+                seat.give_slot,
+                revision=lambda: revisions.popleft() if revisions else None,
+                is_revised=lambda: bool(revisions),
+                regain=seat.take,
+            )
+            await self._run(row, turn, floor, stopping)
         finally:
             seat.give()
-            lane.live.pop(turn.id, None)
+            if (gone := lane.live.pop(turn.id, None)) is not None:
+                gone.leave()
             self._leave(turn.address, lane)
 
     async def _steer(self, lane: _Lane, turn: Turn, first: bool) -> int:

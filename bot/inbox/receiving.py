@@ -12,20 +12,38 @@ from bot.brain.approvals import Approvals
 from bot.brain.turn import Turn
 from bot.core.address import Sender
 from bot.core.errors import ChannelError
-from bot.core.inbound import ButtonPress, Inbound, MessageDeleted, Receipt, StopPressed, UserMessage
+from bot.core.inbound import (
+    ButtonPress,
+    Inbound,
+    Joined,
+    MessageDeleted,
+    MessageEdited,
+    Reaction,
+    Receipt,
+    StopPressed,
+    UserMessage,
+)
 from bot.core.ports import Clock
-from bot.core.text import storable
+from bot.core.text import clipped, storable
 from bot.core.texts import language_of, say
-from bot.inbox.gate import Gate
+from bot.inbox.commands import command_of
+from bot.inbox.gate import NOT_ADDRESSED, Gate
+from bot.inbox.groups import ALLOW, Groups
 from bot.inbox.lanes import Lanes
+from bot.inbox.manners import Manners
 from bot.inbox.pairing import Pairing
+from bot.inbox.retries import Retries
+from bot.inbox.revisions import Revisions
 from bot.store.inbox import InboxRow, InboxRows
+from bot.store.overheard import OverheardRows
 
 log = logging.getLogger(__name__)
 
 DELETED: Final = "deleted by its author"
 SET_ASIDE: Final = "set aside"
 MAX_TEXT_CHARS: Final = 100_000
+OVERHEARD_CHARS: Final = 600
+NAME_CHARS: Final = 40
 
 Answer = Callable[[ButtonPress, str], Awaitable[None]]
 
@@ -42,11 +60,17 @@ class Inbox:
         lanes: Lanes,
         approvals: Approvals,
         answer: Answer,
+        revisions: Revisions,
+        retries: Retries,
+        overheard: OverheardRows,
+        manners: Manners,
+        groups: Groups,
         clock: Clock,
         language: str,
     ) -> None:
         self._gate, self._pairing, self._rows, self._lanes = gate, pairing, rows, lanes
-        self._approvals = approvals
+        self._approvals, self._revisions, self._retries = approvals, revisions, retries
+        self._overheard, self._manners, self._groups = overheard, manners, groups
         self._answer, self._clock, self._language = answer, clock, language
         self._acting: set[int] = set()
         self._closed = False
@@ -65,11 +89,16 @@ class Inbox:
                 return await self._press(inbound)
             case StopPressed():
                 return await self._once(inbound, self._stopped)
-            case MessageDeleted() if self._closed:  # left open: the next start looks at it
+            case MessageDeleted() | MessageEdited() if self._closed:  # left open: the next start looks at it
                 return Receipt(duplicate=(await self._rows.record(inbound, "", self._clock.now())).duplicate)
             case MessageDeleted():
                 return await self._once(inbound, self._deleted)
-        return await self._once(inbound, self._noted)
+            case MessageEdited():
+                return await self._edited(inbound)
+            case Reaction():
+                return await self._reacted(inbound)
+            case Joined():
+                return await self._once(inbound, self._joined)
 
     async def resume(self, channels: Container[str] | None = None) -> int:
         """Before the channels start: return unfinished rows to their lanes, in order. Return how many turns go on.
@@ -79,6 +108,9 @@ class Inbox:
         might, is not answered.
         """
         seen: set[str] = set()
+        for row in await self._rows.unfinished():
+            if isinstance(row.inbound, MessageEdited) and (channels is None or row.inbound.address.channel in channels):
+                await self._rows.finish(row.id, await self._revisions.at_start(row.inbound), self._clock.now())
         unfinished = await self._rows.unfinished()
         gone = {(d.address, d.message_id) for row in unfinished if isinstance(d := row.inbound, MessageDeleted)}
         for row in unfinished:
@@ -121,7 +153,12 @@ class Inbox:
     async def _message(self, message: UserMessage) -> Receipt:
         message = replace(message, text=storable(message.text))
         language = language_of(message.text, self._language, message.sender.language)
+        message = self._manners.meant(message)
         verdict = self._gate.verdict(message)
+        if verdict.kind == "welcome" and self._manners.too_talkative(message):
+            return await self._turn_away(message, "a bot that talks too much")
+        if verdict is NOT_ADDRESSED:
+            return await self._overhear(message)
         if verdict.kind == "silent":
             return await self._turn_away(message, verdict.reason)
         if verdict.kind == "refuse":
@@ -132,10 +169,22 @@ class Inbox:
         if not message.text.strip() and message.quote is None and message.caller is None:
             kind = "files" if message.files else "empty"
             return await self._turn_away(message, kind, say(f"refused_{kind}", language))
+        command = command_of(message.text)
+        if command is not None and command.name == "retry" and message.caller is None:
+            message = await self._retries.again(message) or message
         recorded = await self._rows.record(message, secrets.token_hex(6), self._clock.now())
         if recorded.row.turn and not recorded.finished and not self._closed:
             self._lanes.submit(recorded.row)  # a delivery that broke off may have stored it and got no further
         return Receipt(recorded.row.turn, recorded.duplicate)
+
+    async def _overhear(self, message: UserMessage) -> Receipt:
+        """Said in a group that the bot serves, and not to the bot: context for the next who asks it there."""
+        receipt = await self._turn_away(message, NOT_ADDRESSED.reason)
+        text = clipped(message.text.strip(), OVERHEARD_CHARS)
+        if text and not receipt.duplicate:
+            name = message.sender.name or message.sender.id
+            await self._overheard.keep(message.address, message.id, clipped(name, NAME_CHARS), text)
+        return receipt
 
     async def _turn_away(self, message: UserMessage, reason: str, sentence: str = "") -> Receipt:
         """Keep the reason for a silence or a refusal, and nothing of what was written."""
@@ -145,6 +194,27 @@ class Inbox:
 
         receipt = await self._once(replace(message, text="", quote=None, files=()), kept)
         return replace(receipt, refused=sentence)
+
+    async def _reacted(self, reaction: Reaction) -> Receipt:
+        async def apply(_: Inbound) -> str:
+            message = None if self._closed else await self._retries.disliked(reaction)
+            if message is None or self._gate.verdict(message).kind != "welcome":
+                return "noted"
+            await self._message(message)
+            return "asked again"
+
+        return await self._once(reaction, apply)
+
+    async def _edited(self, edit: MessageEdited) -> Receipt:
+        """Of a message that nobody answers nothing is kept but that it was changed."""
+        if await self._rows.open_message(edit.address, edit.message_id) is None:
+            await self._overheard.reword(edit.address, edit.message_id, clipped(edit.text, OVERHEARD_CHARS))
+            return await self._once(replace(edit, text=""), self._noted)
+
+        async def apply(_: Inbound) -> str:
+            return await self._revisions.edited(edit)
+
+        return await self._once(edit, apply)
 
     async def _once(self, inbound: Inbound, act: Callable[[Inbound], Awaitable[str]]) -> Receipt:
         """Record, act, finish; a repeated delivery of something dealt with does nothing."""
@@ -158,6 +228,9 @@ class Inbox:
         finally:
             self._acting.discard(recorded.row.id)
         return Receipt()
+
+    async def _joined(self, inbound: Inbound) -> str:
+        return await self._groups.joined(inbound) if isinstance(inbound, Joined) else "noted"
 
     async def _press(self, press: ButtonPress) -> Receipt:
         return await self._once(press, lambda _: self._decided(press))
@@ -178,6 +251,8 @@ class Inbox:
             return say("press_unknown", language)
         if verb == "stop":
             return self._stop_one(press, turn_id, language)
+        if verb == ALLOW:
+            return await self._groups.allow(press, turn_id, language)
         return await self._approvals.decide(press, language)
 
     def _stop_one(self, press: ButtonPress, turn_id: str, language: str) -> str:
@@ -199,6 +274,9 @@ class Inbox:
             row: InboxRow | None = self._lanes.withdraw(inbound.address, inbound.message_id)
             if row is not None:
                 await self._rows.finish(row.id, DELETED, self._clock.now())
+            else:
+                self._lanes.stop(inbound.address, lambda turn: turn.message.id == inbound.message_id)
+                await self._overheard.drop(inbound.address, inbound.message_id)
         return "noted"
 
     async def _noted(self, inbound: Inbound) -> str:

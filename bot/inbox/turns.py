@@ -5,19 +5,21 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Final
 
 from bot.brain.loop import HISTORY_ROWS, Brain, opening_rows
 from bot.brain.turn import Emit, Floor, Turn
 from bot.core.errors import StoreError
-from bot.core.events import Resumed, TurnEnded
+from bot.core.events import Offered, Resumed, TurnEnded
 from bot.core.ports import Clock
 from bot.core.stop import StopReason
 from bot.core.tasks import first_failure
 from bot.core.texts import say
-from bot.core.transcript import EndRow, ReplyRow
+from bot.core.transcript import EndRow, Overheard, ReplyRow
+from bot.core.view import Button
 from bot.inbox.commands import Command, Commands, command_of
 from bot.outbox.publisher import Outcome, Publisher
 from bot.outbox.screen import Screen
@@ -33,8 +35,13 @@ CLOSING_SECONDS: Final = 3.0
 OFF: Final = "unauthorised"
 
 
+async def _nothing_earlier(_: Turn) -> Sequence[Overheard]:
+    return ()
+
+
 class TurnRunner:
-    """Implements ``bot.inbox.lanes.RunTurn``. ``ended`` is told each stop reason (for metrics)."""
+    """Implements ``bot.inbox.lanes.RunTurn``. ``ended`` is told each stop reason (for metrics); ``earlier`` is what a
+    platform can tell of a thread before the bot was asked there for the first time."""
 
     def __init__(
         self,
@@ -46,9 +53,11 @@ class TurnRunner:
         clock: Clock,
         ended: Callable[[Turn, StopReason], None],
         trouble: Callable[[StoreError | None], None],
+        earlier: Callable[[Turn], Awaitable[Sequence[Overheard]]] = _nothing_earlier,
     ) -> None:
         self._brain, self._commands, self._publisher = brain, commands, publisher
         self._store, self._clock, self._ended, self._trouble = store, clock, ended, trouble
+        self._earlier = earlier
 
     async def __call__(self, row: InboxRow, turn: Turn, floor: Floor, stopping: asyncio.Event) -> None:
         """A store that cannot be written only delays the turn: it is tried again until it works.
@@ -110,10 +119,15 @@ class TurnRunner:
         return outcome
 
     async def _reason(self, row: InboxRow, turn: Turn, floor: Floor, stopping: asyncio.Event, emit: Emit) -> StopReason:
-        """Answer; turn a person's stop or a defect into a proper end. The end of the process passes through."""
+        """Answer; turn a person's stop or a defect into a proper end, and begin anew when the question was changed. The
+        end of the process passes through."""
         try:
-            with _stoppable(stopping):
-                if not stopping.is_set():
+            again = False
+            while not stopping.is_set():
+                with _stoppable(stopping, floor.is_revised):
+                    if again or floor.is_revised():
+                        turn = await self._revised(turn, floor, emit)
+                    again = True
                     return await self._answer(row, turn, floor, emit)
         except StoreError:
             raise
@@ -124,9 +138,28 @@ class TurnRunner:
         await self._begin(row, turn)
         return await self._brain.break_off(turn, StopReason.STOPPED, emit)
 
+    async def _revised(self, turn: Turn, floor: Floor, emit: Emit) -> Turn:
+        """The turn as it goes on after it was cancelled for a change of its question."""
+        while (revision := floor.revision()) is not None:
+            anew = turn.can_edit and await self._brain.revise(turn.address, turn.id, revision.message_id, revision.text)
+            if anew:
+                emit(Resumed(""))
+            if anew and revision.message_id == turn.message.id:
+                turn = replace(turn, message=replace(turn.message, text=revision.text))
+            if not revision.applied.done():
+                revision.applied.set_result(anew)
+        await self._store.inbox.take_back_attempt(turn.id)
+        await floor.regain()
+        return turn
+
     async def _begin(self, row: InboxRow, turn: Turn, look_back: int = 0) -> Opening:
+        earlier: Sequence[Overheard] = ()
+        if look_back and turn.address.thread and not await self._store.transcript.rows(turn.address, 1):
+            earlier = await self._earlier(turn)
         now, rows = self._clock.now(), opening_rows(turn)
-        return await self._store.transcript.begin(row.id, turn.address, turn.id, now, *rows, look_back=look_back)
+        return await self._store.transcript.begin(
+            row.id, turn.address, turn.id, now, *rows, look_back=look_back, earlier=earlier
+        )
 
     async def _answer(self, row: InboxRow, turn: Turn, floor: Floor, emit: Emit) -> StopReason:
         command = command_of(turn.message.text) if turn.message.caller is None else None
@@ -144,7 +177,10 @@ class TurnRunner:
             answer = await self._commands.answer(turn, command, self._clock.now())
             rows = [*answer, EndRow(StopReason.COMMAND)]
             await self._store.transcript.append(turn.address, turn.id, self._clock.now(), *rows)
-        emit(Resumed("".join(body.text for body in rows if isinstance(body, ReplyRow))))
+        replies = [body for body in rows if isinstance(body, ReplyRow)]
+        emit(Resumed("".join(reply.text for reply in replies)))
+        if any(reply.offer for reply in replies):
+            emit(Offered((Button(say("button_allow", turn.language), f"b:{turn.id}:allow", "primary"),)))
         emit(TurnEnded(StopReason.COMMAND))
         return StopReason.COMMAND
 
@@ -161,12 +197,13 @@ class TurnRunner:
 
 
 @contextmanager
-def _stoppable(stopping: asyncio.Event) -> Iterator[None]:
-    """A person's stop, which comes once, only leaves the block; the end of the process passes through."""
+def _stoppable(stopping: asyncio.Event, revised: Callable[[], bool] = bool) -> Iterator[None]:
+    """A person's stop, which comes once, and a change of the question only leave the block; the end of the process passes
+    through."""
     task, stopped_before = asyncio.current_task(), stopping.is_set()
     try:
         yield
     except asyncio.CancelledError:
-        if task is None or stopped_before or not stopping.is_set():
+        if task is None or stopped_before or not (stopping.is_set() or revised()):
             raise
         task.uncancel()

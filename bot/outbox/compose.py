@@ -39,9 +39,10 @@ def footer(view: View, elapsed: Mapping[str, float], language: str, *, live: boo
 
 
 def buttons(view: View, now: float, language: str, label_chars: int, *, stop: bool) -> tuple[Button, ...]:
-    """The verbs of every card that can still be decided at ``now`` (Unix time), then Stop. A final view has none."""
+    """The verbs of every card that can still be decided at ``now`` (Unix time), then Stop. A final view has only
+    what it offers."""
     if view.final:
-        return ()
+        return view.offers
     found: list[Button] = []
     waiting = open_cards(view.cards)
     for card in waiting:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import assert_never
+from typing import Literal, assert_never
 
 from bot.core.events import (
     ApprovalAsked,
     ApprovalDecided,
     Notice,
+    Offered,
     Resumed,
     TextDelta,
     ThinkingStarted,
@@ -43,12 +44,28 @@ def fold(view: View, event: TurnEvent, language: str) -> View:
             return replace(view, cards=cards, phase=_phase(cards, view.phase))
         case Notice(text):
             return replace(view, notices=(*view.notices, text)) if text else view
+        case Offered(buttons):
+            return replace(view, offers=buttons)
         case Resumed(text, tools, cards):
             return replace(view, text=text, tools=tools, cards=cards, phase=_phase(cards, Phase.THINKING))
         case TurnEnded():
             return _ended(view, event, language)
         case _:
             assert_never(event)
+
+
+def less_of(event: TurnEvent, work: Literal["all", "brief", "none"]) -> TurnEvent:
+    """The event with as much of the tools at work as is to be shown: all, their names alone, or nothing. Cards are shown
+    whatever is chosen."""
+    match event:
+        case ToolStarted(call_id, name) if work == "brief":
+            return ToolStarted(call_id, name, "")
+        case ToolStarted() | ToolEnded() if work == "none":
+            return ThinkingStarted()
+        case Resumed(text, tools, cards) if work != "all":
+            kept = tuple(replace(line, summary="") for line in tools) if work == "brief" else ()
+            return Resumed(text, kept, cards)
+    return event
 
 
 def _ended(view: View, event: TurnEnded, language: str) -> View:

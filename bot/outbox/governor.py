@@ -32,7 +32,10 @@ _IN_LINE_SECONDS = 5.0
 """Who is not first in line is roused by those before; this long it would sleep if all of them were lost."""
 _CROWD = 3
 _CROWD_SECONDS = 2.0
-"""Refusals in so many chats within so short a time are about the account, whatever they say."""
+"""Refusals in so many chats within so short a time may be about the account, whatever they say."""
+_GUESS_SECONDS = 5.0
+"""A guess silences chats of which nothing was said: after so long they are called again, and if the account really is
+limited, that is seen again."""
 
 
 def _no_group(address: Address) -> bool:
@@ -44,7 +47,8 @@ class Rates:
     """What a platform bears; 0 is no limit. ``chat_interval``: seconds between two calls in one chat.
 
     ``group_per_minute`` holds for the chats of which ``is_group`` is true; previews there are spread over the minute, so
-    that a final finds room. ``account_per_second`` is over all chats of one account, ``edits_per_minute`` over all its
+    that a final finds room. What a group was told just before this life is not known, so in its first minute finals are
+    spread too, and nobody types. ``account_per_second`` is over all chats of one account, ``edits_per_minute`` over all its
     edits alone. ``threads_apart``: each thread has the rates of a chat of its own.
     """
 
@@ -59,17 +63,16 @@ class Rates:
 class _Window:
     """At most ``limit`` calls in any ``seconds``; a limit of 0 lets everything through."""
 
-    __slots__ = ("_limit", "_seconds", "_taken")
+    __slots__ = ("_seconds", "_taken", "share")
 
     def __init__(self, limit: int, seconds: float) -> None:
-        self._limit, self._seconds = limit if seconds > 0 else 0, seconds
-        self._taken: deque[float] = deque(maxlen=self._limit)
+        limit = limit if seconds > 0 else 0
+        self._seconds, self._taken = seconds, deque[float](maxlen=limit)
+        self.share = seconds / limit if limit else 0.0
+        """What one call gets of ``seconds`` where they are spread evenly."""
 
-    def free_at(self, *, spread: bool = False) -> float:
-        if not self._taken:
-            return -inf
-        free = self._taken[0] + self._seconds if len(self._taken) == self._limit else -inf
-        return max(free, self._taken[-1] + self._seconds / self._limit) if spread else free
+    def free_at(self) -> float:
+        return self._taken[0] + self._seconds if self._taken and len(self._taken) == self._taken.maxlen else -inf
 
     def take(self, now: float) -> None:
         self._taken.append(now)
@@ -115,12 +118,15 @@ class _Ticket:
 
 @dataclass(slots=True)
 class _Chat:
-    """``silent_until`` and ``answers_until`` are what the platform asked for, in monotonic seconds."""
+    """``silent_until`` and ``answers_until`` are what the platform asked for, in monotonic seconds. ``known_from``: from
+    then on everything that still counts is known."""
 
     pace: _Window
     minute: _Window
     interval: float = 0.0
+    known_from: float = -inf
     last_at: float = -inf
+    text_at: float = -inf
     silent_until: float = -inf
     answers_until: float = -inf
     tickets: list[_Ticket] = field(default_factory=list)
@@ -129,9 +135,14 @@ class _Chat:
         """A button's answer is no message: it waits for nothing but what was said about answers."""
         if kind is CallKind.ANSWER:
             return self.answers_until
-        spread = kind >= CallKind.PREVIEW
-        quiet = self.last_at + 2 * self.interval if kind is CallKind.TYPING else -inf
-        return max(quiet, self.silent_until, self.pace.free_at(), self.minute.free_at(spread=spread))
+        return max(self.silent_until, self.pace.free_at(), self.minute.free_at(), self._due_at(kind))
+
+    def _due_at(self, kind: CallKind) -> float:
+        """When a call of this kind fits into the rhythm of the others."""
+        if kind is CallKind.TYPING:
+            return max(self.last_at + max(2 * self.interval, self.minute.share), self.known_from)
+        due_at = self.text_at + self.minute.share
+        return due_at if kind is CallKind.PREVIEW else min(due_at, self.known_from)
 
     def take(self, kind: CallKind, now: float) -> None:
         """Typing counts, but the next text does not wait for it: it comes only after a silence that is long enough for
@@ -141,6 +152,7 @@ class _Chat:
             self.last_at = now
         if kind in (CallKind.FINAL, CallKind.PREVIEW):
             self.pace.take(now)
+            self.text_at = now
 
     def is_idle(self, now: float) -> bool:
         quiet = self.last_at + 2 * self.interval
@@ -174,13 +186,15 @@ class _Account:
             self.ready[0][0].roused.set()
 
     def crowded_until(self, chat: _Chat, now: float, until: float) -> float | None:
-        """Where this refusal is one of many: until when the account shall be silent, which is as long as the shortest of
-        them says. The chats that were told to wait longer do so by themselves."""
+        """Where this refusal is one of many: until when the account shall be silent, which is a guess, and no longer than
+        the shortest of them says. The chats that were told to wait longer do so by themselves."""
         self.refusals.append((now, until, chat))
         while self.refusals[0][0] < now - _CROWD_SECONDS:
             self.refusals.popleft()
         crowd = {id(refused) for _, _, refused in self.refusals}
-        return min(end for _, end, _ in self.refusals) if len(crowd) >= _CROWD else None
+        if len(crowd) < _CROWD:
+            return None
+        return min(now + _GUESS_SECONDS, *(end for _, end, _ in self.refusals))
 
 
 class BucketGovernor:
@@ -196,6 +210,7 @@ class BucketGovernor:
         self._chats: dict[tuple[str, str, str], _Chat] = {}
         self._accounts: dict[tuple[str, str], _Account] = {}
         self._numbers = itertools.count(1)
+        self._known_from = clock.monotonic() + _GROUP_WINDOW
 
     def declare(self, channel: str, rates: Rates) -> None:
         """Set what ``channel`` bears, before its first call."""
@@ -219,8 +234,12 @@ class BucketGovernor:
         try:
             yield
         except RateLimited as limited:
-            self._silence(to, kind, limited)
+            self._refused(to, kind, limited)
             raise
+
+    def silence(self, to: Address, seconds: float) -> None:
+        chat, _ = self._places(to)
+        chat.silent_until = max(chat.silent_until, self._clock.monotonic() + seconds)
 
     async def _admitted(self, to: Address, ticket: _Ticket) -> None:
         chat, account = self._places(to)
@@ -262,15 +281,18 @@ class BucketGovernor:
                 if ticket.edit:
                     account.edits.take(now)
 
-    def _silence(self, to: Address, kind: CallKind, limited: RateLimited) -> None:
+    def _refused(self, to: Address, kind: CallKind, limited: RateLimited) -> None:
         chat, account = self._places(to)
         now = self._clock.monotonic()
         until = now + limited.retry_after
-        crowd = None if kind is CallKind.ANSWER else account.crowded_until(chat, now, until)
-        place = "all chats" if limited.everywhere or crowd else to
+        place = "all chats" if limited.everywhere else to
         log.warning("%s asks for %.1f s of silence in %s", to.channel, limited.retry_after, place)
-        if limited.everywhere or crowd:
-            account.silent_until = max(account.silent_until, until if limited.everywhere else crowd or until)
+        crowd = None if kind is CallKind.ANSWER else account.crowded_until(chat, now, until)
+        if limited.everywhere:
+            account.silent_until = max(account.silent_until, until)
+        elif crowd is not None:
+            log.warning("%s refuses in several chats: all of them wait %.1f s", to.channel, crowd - now)
+            account.silent_until = max(account.silent_until, crowd)
         if kind is CallKind.ANSWER:
             chat.answers_until = max(chat.answers_until, until)
         else:
@@ -285,7 +307,8 @@ class BucketGovernor:
             if len(self._chats) % _SWEEP_EVERY == _SWEEP_EVERY - 1:
                 self._forget()
             group = rates.group_per_minute if rates.is_group(to) else 0
-            chat = _Chat(_Window(1, rates.chat_interval), _Window(group, _GROUP_WINDOW), rates.chat_interval)
+            pace, minute = _Window(1, rates.chat_interval), _Window(group, _GROUP_WINDOW)
+            chat = _Chat(pace, minute, rates.chat_interval, self._known_from if group else -inf)
             self._chats[key] = chat
         account = self._accounts.get((to.channel, to.account))
         if account is None:

@@ -7,8 +7,8 @@ import logging
 import random
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, replace
+from typing import Final, Literal
 
 from bot.core.address import Address
 from bot.core.errors import (
@@ -25,7 +25,7 @@ from bot.core.events import TextDelta, ToolStarted, TurnEnded, TurnEvent
 from bot.core.ports import CallKind, Channel, Clock, Governor
 from bot.core.tasks import first_of
 from bot.core.view import Limits, View
-from bot.outbox.fold import fold, open_cards
+from bot.outbox.fold import fold, less_of, open_cards
 from bot.outbox.ledger import Ledger
 from bot.outbox.parts import Look, Wanted, wanted_parts
 from bot.outbox.screen import Screen
@@ -41,7 +41,6 @@ TICK_SECONDS: Final = 5.0
 """How often the seconds of a running tool move on; more slowly where the platform is slow or the tool takes long."""
 RETRY_SECONDS: Final = 60.0
 PATIENCE_SECONDS: Final = 86_400.0
-REFUSALS_BORNE: Final = 5
 TIMES_GONE: Final = 2
 
 
@@ -74,13 +73,15 @@ class Publisher:
         screen: Screen | None = None,
         jitter: Callable[[], float] = random.random,
         patience: float = PATIENCE_SECONDS,
+        work: Literal["all", "brief", "none"] = "all",
     ) -> None:
         """``limits`` where this address has its own, ``screen`` what an earlier publisher of the turn has shown (one that
         the store broke off knows more than the ledger), ``jitter`` uniform in [0, 1), ``patience`` the seconds after the
-        end of the turn in which an unreachable platform is tried again."""
+        end of the turn in which an unreachable platform is tried again, ``work`` how much is shown of tools."""
         self._channel, self._governor, self._clock = channel, governor, clock
         self._to, self._turn, self._language = address, turn, language
         self._limits, self._jitter, self._patience = limits or channel.limits, jitter, patience
+        self._work_shown = work
         self._screen = screen or Screen(channel, ledger, address, turn, structured=self._limits.structured)
         self._view = View(turn)
         self._pending: list[TurnEvent] = []
@@ -94,6 +95,7 @@ class Publisher:
         self._made: tuple[object, list[Wanted]] | None = None
         self._plain: set[int] = set()
         self._tight: set[int] = set()
+        self._bare: set[int] = set()
         self._gone: Counter[int] = Counter()
         self._failures = self._refusals = 0
 
@@ -117,7 +119,7 @@ class Publisher:
             case TurnEnded() if not self._ended.is_set():
                 self._ended_at = now
                 self._ended.set()
-        self._pending.append(event)
+        self._pending.append(less_of(event, self._work_shown))
         self._version += 1
         self._news.set()
 
@@ -238,7 +240,8 @@ class Publisher:
     def _wanted(self) -> list[Wanted]:
         """Made anew only when something that it depends on has changed; seconds and deadlines always do."""
         view = self.view
-        basis = (self._version, self._screen.sealed[-1:], self._note, len(self._plain), len(self._tight))
+        ways = len(self._plain), len(self._tight), len(self._bare)
+        basis = (self._version, self._screen.sealed[-1:], self._note, ways)
         if view.tools or view.cards or self._made is None or self._made[0] != basis:
             self._made = basis, self._make(view)
         return self._made[1]
@@ -256,7 +259,10 @@ class Publisher:
             note=self._note,
             copied=self._screen.copied and not self._limits.idempotent,
         )
-        return wanted_parts(view, self._screen.sealed, look)
+        return [self._stripped(want) for want in wanted_parts(view, self._screen.sealed, look)]
+
+    def _stripped(self, want: Wanted) -> Wanted:
+        return replace(want, part=replace(want.part, buttons=())) if want.part.index in self._bare else want
 
     def _may_show(self, want: Wanted) -> bool:
         """Where nothing can be taken back, a preview only continues; a message that went twice waits for its end."""
@@ -281,11 +287,11 @@ class Publisher:
             await self._clock.sleep(limited.retry_after)
             return None
         except (ChatClosed, Unauthorised) as error:
-            return self._undelivered("chat_closed" if isinstance(error, ChatClosed) else "unauthorised")
-        except ChannelUnreachable:
-            return await self._unreachable()
+            return self._undelivered("chat_closed" if isinstance(error, ChatClosed) else "unauthorised", error)
+        except ChannelUnreachable as error:
+            return await self._unreachable(error)
         except ChannelError as error:
-            return await self._refused(work, error)
+            return await self._refused(work, error, version)
         self._failures = self._refusals = 0
         if self._version == version and await self._work() is None:
             self._settled = version
@@ -297,21 +303,21 @@ class Publisher:
         else:
             await self._screen.remove(work)
 
-    def _undelivered(self, reason: str) -> Outcome:
-        log.warning("turn %s cannot be shown in %s: %s", self._turn, self._to, reason)
+    def _undelivered(self, reason: str, error: ChannelError) -> Outcome:
+        log.warning("turn %s cannot be shown in %s: %s (%s)", self._turn, self._to, reason, error)
         return Outcome(False, reason)
 
-    async def _unreachable(self) -> Outcome | None:
+    async def _unreachable(self, error: ChannelError) -> Outcome | None:
         if self._ended.is_set() and self._clock.monotonic() - self._ended_at >= self._patience:
-            return self._undelivered("unreachable")
+            return self._undelivered("unreachable", error)
         wait = min(RETRY_SECONDS, 2.0 ** min(self._failures, 10))
         self._failures += 1
         await self._clock.sleep(wait * (0.5 + self._jitter()))
         return None
 
-    async def _refused(self, work: Wanted | int, error: ChannelError) -> Outcome | None:
-        """Each kind of refusal has one other way to go; beyond that a few tries, and an end. What cannot be removed
-        is left there."""
+    async def _refused(self, work: Wanted | int, error: ChannelError, version: int) -> Outcome | None:
+        """Each kind of refusal has one other way to go, one that nobody knows as well: the words alone. Nothing is called
+        again unchanged. What cannot be removed is left there."""
         if isinstance(work, int):
             await self._screen.forget(work)
             return None
@@ -323,11 +329,17 @@ class Publisher:
             case TooLong() if index not in self._tight:
                 self._tight.add(index)
             case TooLong():
-                return self._undelivered("too_long")
+                return self._undelivered("too_long", error)
             case MessageGone():
                 await self._screen.forget(index)
                 self._gone[index] += 1
-                return self._undelivered("message_gone") if self._gone[index] > TIMES_GONE else None
+                return self._undelivered("message_gone", error) if self._gone[index] > TIMES_GONE else None
+            case _ if index not in self._bare:
+                log.info("turn %s: part %d is tried as plain text without buttons: %s", self._turn, index, error)
+                self._plain.add(index)
+                self._bare.add(index)
+            case _ if self._refusals == 1 and not work.part.final:
+                self._settled = version
             case _:
-                return self._undelivered("refused") if self._refusals >= REFUSALS_BORNE else None
+                return self._undelivered("refused", error)
         return None

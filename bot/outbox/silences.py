@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Callable
 from typing import Final
 
+from bot.core.address import Address
 from bot.core.errors import StoreError
-from bot.core.ports import Clock, Notes
+from bot.core.ports import Clock, Governor, Notes
 
 log = logging.getLogger(__name__)
 
@@ -18,12 +20,25 @@ WORTH_SECONDS: Final = 2.0
 
 class Silences:
     """Until when, in Unix time, nothing may be called in a chat. Within one life the governor keeps that; here it is
-    written down, and read once by the next life. One note holds all that are still to come."""
+    written down, and read once by the next life. One note holds all that are still to come; ``of`` is whom they were said
+    to, where a channel may have more than one account."""
 
-    def __init__(self, notes: Notes, clock: Clock) -> None:
-        self._notes, self._clock = notes, clock
+    def __init__(self, notes: Notes, clock: Clock, of: str = "") -> None:
+        self._notes, self._clock, self._note = notes, clock, f"{NOTE} {of}".rstrip()
         self._known: dict[str, float] | None = None
         self._inherited: dict[str, float] = {}
+        self._handed_over = False
+
+    async def hand_over(self, governor: Governor, address: Callable[[str], Address]) -> None:
+        """Give what an earlier life was told of and is still to come to the governor, once and before the first call;
+        ``address`` is that of a chat."""
+        known = await self._looked_up()
+        if self._handed_over:
+            return
+        self._handed_over = True
+        for chat, until in known.items():
+            if (left := until - self._clock.now()) > 0:
+                governor.silence(address(chat), left)
 
     async def left(self, chat: str) -> float:
         """The seconds that are left of a wait that an earlier life was told of; 0 where there is none."""
@@ -43,13 +58,13 @@ class Silences:
         known = {other: until for other, until in (await self._looked_up()).items() if until > now}
         self._known = known | {chat: max(now + seconds, known.get(chat, 0.0))}
         try:
-            await self._notes.write(NOTE, json.dumps(self._known))
+            await self._notes.write(self._note, json.dumps(self._known))
         except StoreError as error:
             log.warning("a restart would forget the silence in %s: %s", chat, error)
 
     async def _looked_up(self) -> dict[str, float]:
         if self._known is None:
-            told = _read(await self._notes.read(NOTE))
+            told = _read(await self._notes.read(self._note))
             if self._known is None:  # two may have looked at once
                 self._known, self._inherited = told, dict(told)
         return self._known

@@ -4,39 +4,51 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 from bot.core.errors import KeyRefused, ModelMissing, ProviderBusy, StreamGarbled
-from bot.core.http import Timeouts
+from bot.core.http import Http, Timeouts
 from bot.net.http import Transport
 
-_TIMEOUTS: Final = Timeouts(connect=5.0, silence=5.0, total=10.0)
+TIMEOUTS: Final = Timeouts(connect=5.0, silence=5.0, total=10.0)
 
 
 async def proven(url: str, headers: Mapping[str, str]) -> str:
-    """What was learnt from asking ``url`` (a list of models) with the key in ``headers``.
+    """What was learnt from asking ``url`` (a list of models) with the key in ``headers``. Raises as ``listed`` does."""
+    transport = Transport()
+    try:
+        await listed(transport, url, headers)
+    finally:
+        await transport.aclose()
+    return "the key is accepted"
+
+
+async def listed(http: Http, url: str, headers: Mapping[str, str], timeouts: Timeouts = TIMEOUTS) -> Mapping[str, Any]:
+    """The JSON object at ``url``, a list of models.
 
     Raises ``ProviderError`` with what to do, ``TransportError`` where nothing answers.
     """
-    transport = Transport()
-    try:
-        answer = await transport.fetch("GET", url, headers=headers, timeouts=_TIMEOUTS)
-    finally:
-        await transport.aclose()
+    answer = await http.fetch("GET", url, headers=headers, timeouts=timeouts)
     match answer.status:
         case 200:
-            if not _is_object(answer.body):
-                raise StreamGarbled("The address answers, but not as a model service does. Check base_url.")
-            return "the key is accepted"
+            return _object(answer.body)
         case 401 | 403:
             raise KeyRefused("The key is not accepted. Check it where you got it, and in .env or config.yaml.")
         case 404:
             raise ModelMissing("The address answers, but knows no list of models. Check base_url.")
+        case 301 | 302 | 303 | 307 | 308:
+            raise StreamGarbled("The address only points to another one, as web pages do. Check base_url.")
     raise ProviderBusy(f"The service answers with status {answer.status}. Try again later.")
 
 
-def _is_object(body: bytes) -> bool:
+def _object(body: bytes) -> Mapping[str, Any]:
     try:
-        return isinstance(json.loads(body), dict)
+        told = json.loads(body)
     except ValueError:
-        return False
+        told = None
+    if isinstance(told, dict):
+        return told
+    what = (
+        "is a web page, not a model service" if body.lstrip()[:1] == b"<" else "does not answer as a model service does"
+    )
+    raise StreamGarbled(f"What stands at this address {what}. Check base_url.")

@@ -26,6 +26,11 @@ class ProviderConfig(BaseModel):
         """
         return ""
 
+    def wrong(self) -> str:
+        """What on this machine keeps a provider with this config from working, "path names a folder"; "" for nothing.
+        Reads files and asks nobody."""
+        return ""
+
     @property
     def read_seconds(self) -> float:
         """The HTTP read timeout: above the watchdog's limits, so that it is the watchdog who speaks."""

@@ -10,6 +10,7 @@ from bot.core.address import Address
 from bot.core.view import ApprovalCard
 from bot.store.codec import CARD
 from bot.store.database import Database
+from bot.store.links import same_person
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +103,9 @@ class ApprovalRows:
         return await self._database.read(
             lambda db: bool(
                 db.execute(
-                    "SELECT 1 FROM permissions WHERE tool = ? AND"
-                    " ((scope = 'chat' AND holder = ?) OR (scope = 'always' AND holder = ?))",
-                    (tool, str(address), identity),
+                    "SELECT 1 FROM permissions WHERE tool = :tool AND"
+                    f" ((scope = 'chat' AND holder = :chat) OR (scope = 'always' AND {same_person('holder')}))",
+                    {"tool": tool, "chat": str(address), "who": identity},
                 ).fetchone()
             )
         )

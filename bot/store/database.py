@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final, Literal, TypeVar, cast
 
 import aiosqlite
 
@@ -80,9 +80,13 @@ def _unwritten(error: OSError, path: Path) -> StoreError:
     return StoreError(f"The store in {path.parent} failed ({error.strerror or type(error).__name__}).")
 
 
-def _connector(path: Path, *, read_only: bool) -> Callable[[], sqlite3.Connection]:
+def uri_of(path: Path, mode: Literal["ro", "rw", "rwc"], *, alone: bool = False) -> str:
+    """``alone``: it is read, and nobody else has it open, so SQLite need not lay its log file beside it."""
+    return f"{path.absolute().as_uri()}?mode={mode}{'&immutable=1' if alone else ''}"
+
+
+def _connector(uri: str, *, read_only: bool) -> Callable[[], sqlite3.Connection]:
     def connect() -> sqlite3.Connection:
-        uri = f"{path.absolute().as_uri()}?mode={'ro' if read_only else 'rwc'}"
         db = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=BUSY_SECONDS)
         try:
             if not read_only:
@@ -108,9 +112,9 @@ class _Worker(aiosqlite.Connection):
     """
 
     @classmethod
-    async def opened(cls, path: Path, *, read_only: bool) -> _Worker:
+    async def opened(cls, uri: str, *, read_only: bool) -> _Worker:
         """Raises ``sqlite3.Error``, with the thread ended: it must not outlive the loop that it reports to."""
-        worker = cls(_connector(path, read_only=read_only), 64)
+        worker = cls(_connector(uri, read_only=read_only), 64)
         try:
             await worker
         except BaseException:
@@ -122,9 +126,9 @@ class _Worker(aiosqlite.Connection):
         return cast(T, await self._execute(function, self._conn))  # type: ignore[no-untyped-call]
 
 
-async def open_reader(path: Path) -> _Worker:
+async def open_reader(uri: str) -> _Worker:
     """A connection that cannot write. Raises ``sqlite3.Error``; the caller closes it."""
-    return await _Worker.opened(path, read_only=True)
+    return await _Worker.opened(uri, read_only=True)
 
 
 @dataclass(slots=True)
@@ -187,9 +191,9 @@ class Database:
         workers: list[_Worker] = []
         try:
             try:
-                workers.append(await _Worker.opened(path, read_only=False))
+                workers.append(await _Worker.opened(uri_of(path, "rwc"), read_only=False))
                 for _ in range(READERS):
-                    workers.append(await open_reader(path))
+                    workers.append(await open_reader(uri_of(path, "ro")))
             except sqlite3.Error as error:
                 raise translated(error, path) from error
             database = cls(path, workers[0], workers[1:])

@@ -9,10 +9,12 @@ from dataclasses import dataclass
 
 from pydantic import ValidationError
 
-from bot.core.address import Address
-from bot.core.inbound import Inbound
+from bot.core.address import Address, Sender
+from bot.core.inbound import Inbound, UserMessage
+from bot.core.transcript import Body
 from bot.store.codec import INBOUND
 from bot.store.database import Database
+from bot.store.transcript import insert_rows
 
 log = logging.getLogger(__name__)
 
@@ -68,6 +70,16 @@ class InboxRows:
         body = INBOUND.dump_json(inbound).decode()
         return await self._database.write(lambda db: insert_inbound(db, inbound, body, turn, at))
 
+    async def announce(self, opening: Inbound, turn: str, at: float, *answer: Body) -> InboxRow:
+        """Store a turn that already has its answer: it is only shown, where ``opening`` seems to come from."""
+        body = INBOUND.dump_json(opening).decode()
+
+        def statement(db: sqlite3.Connection) -> InboxRow:
+            insert_rows(db, opening.address, turn, at, answer)
+            return insert_inbound(db, opening, body, turn, at).row
+
+        return await self._database.write(statement)
+
     async def synced(self) -> None:
         """Once everything recorded so far is on the disk."""
         await self._database.synced()
@@ -109,6 +121,39 @@ class InboxRows:
         await self._database.write(
             lambda db: db.execute("UPDATE inbox SET attempts = max(0, attempts - 1) WHERE turn = ?", (turn,))
         )
+
+    async def last_direct(self, channel: str, person: str) -> tuple[Address, Sender] | None:
+        """Where the person of this id wrote to the bot directly, most recently, and as whom."""
+
+        def statement(db: sqlite3.Connection) -> tuple[Address, Sender] | None:
+            found = db.execute(
+                "SELECT body FROM inbox WHERE kind = 'message' AND address >= :from AND address < :to AND turn != ''"
+                " AND json_extract(body, '$.direct') AND json_extract(body, '$.sender.id') = :person"
+                " ORDER BY id DESC LIMIT 1",
+                {"from": f"{channel}:", "to": f"{channel};", "person": person},
+            ).fetchone()
+            said = INBOUND.validate_json(found[0]) if found else None
+            return (said.address, said.sender) if isinstance(said, UserMessage) else None
+
+        return await self._database.read(statement)
+
+    async def open_message(self, address: Address, platform_id: str) -> InboxRow | None:
+        """The message, as long as its turn is not over; None for one that no turn answers."""
+
+        def statement(db: sqlite3.Connection) -> InboxRow | None:
+            found = db.execute(
+                f"SELECT {_COLUMNS} FROM inbox WHERE address = ? AND kind = 'message' AND platform_id = ?"
+                " AND finished_at IS NULL AND turn != ''",
+                (str(address), platform_id),
+            ).fetchone()
+            return _row(found) if found else None
+
+        return await self._database.read(statement)
+
+    async def reword(self, row_id: int, inbound: Inbound) -> None:
+        """The message reads differently now."""
+        body = INBOUND.dump_json(inbound).decode()
+        await self._database.write(lambda db: db.execute("UPDATE inbox SET body = ? WHERE id = ?", (body, row_id)))
 
     async def find(self, address: Address, kind: str, platform_id: str) -> InboxRow | None:
         def statement(db: sqlite3.Connection) -> InboxRow | None:

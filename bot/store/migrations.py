@@ -142,6 +142,37 @@ STEPS: Final[tuple[str, ...]] = (
       at  REAL NOT NULL
     ) STRICT;
     """,
+    """
+    CREATE TABLE overheard (
+      id          INTEGER PRIMARY KEY AUTOINCREMENT,
+      address     TEXT NOT NULL,
+      platform_id TEXT NOT NULL,
+      name        TEXT NOT NULL,
+      text        TEXT NOT NULL,
+      UNIQUE (address, platform_id)
+    ) STRICT;
+
+    CREATE TABLE settings (
+      address TEXT NOT NULL,
+      key     TEXT NOT NULL,
+      value   TEXT NOT NULL,
+      PRIMARY KEY (address, key)
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE groups (
+      channel TEXT NOT NULL,
+      id      TEXT NOT NULL,
+      by      TEXT NOT NULL,
+      at      REAL NOT NULL,
+      PRIMARY KEY (channel, id)
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE links (
+      identity TEXT PRIMARY KEY,
+      person   TEXT NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX links_person ON links (person);
+    """,
 )
 
 

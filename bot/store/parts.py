@@ -68,6 +68,12 @@ class PartRows:
 
         return await self._database.read(statement)
 
+    async def turns_at(self, ref: Ref) -> Sequence[str]:
+        """The turns that have a part under this id, in whatever chat: ids of two chats may be the same."""
+        return await self._database.read(
+            lambda db: [turn for (turn,) in db.execute("SELECT turn FROM parts WHERE ref = ?", (ref.message_id,))]
+        )
+
     async def sealed_to(self, turn: str) -> int:
         """How far the turn's text is sealed, in characters: what lies before can no longer be taken back."""
         return await self._database.read(

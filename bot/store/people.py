@@ -14,6 +14,7 @@ from bot.core.transcript import Body
 from bot.store.codec import INBOUND
 from bot.store.database import Database
 from bot.store.inbox import InboxRow, insert_inbound
+from bot.store.links import unlink
 from bot.store.transcript import insert_rows
 
 CODE_SECONDS: Final = 3600.0
@@ -197,6 +198,7 @@ class PeopleRows:
             _write(db, person)
             # what they were allowed for good, and what they allowed others, must not outlast them
             db.execute("DELETE FROM permissions WHERE holder = ? OR granted_by = ?", (person.identity, person.identity))
+            unlink(db, person.identity)
             return Ruling("revoked", person)
 
         return await self._database.write(statement, durable=True)

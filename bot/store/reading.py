@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from bot.core.errors import StoreError
-from bot.store.database import Database, open_reader, translated
+from bot.core.errors import StoreError, StoreReadOnly
+from bot.store.database import Database, open_reader, translated, uri_of
 from bot.store.people import PeopleRows
+from bot.store.repair import fault
 from bot.store.store import FILE_NAME
 from bot.store.transcript import TranscriptRows
 
@@ -18,16 +20,23 @@ from bot.store.transcript import TranscriptRows
 async def open_read_only(data_dir: Path) -> AsyncIterator[Database]:
     """Raises ``StoreError`` when there is no store or it cannot be read."""
     path = data_dir / FILE_NAME
-    if not path.exists():
+    if not _exists(path):
         raise StoreError(f"There is no conversation in {data_dir} yet.")
     try:
-        reader = await open_reader(path)
+        reader = await open_reader(_uri(path))
     except sqlite3.Error as error:
         raise translated(error, path) from error
     try:
         yield Database(path, reader, [reader])
     finally:
         await reader.close()
+
+
+async def examined(data_dir: Path) -> str:
+    """What is wrong with the store of ``data_dir``, as the next start would find it; "" for nothing, and for none yet.
+    Raises ``StoreReadOnly`` for a folder that is closed to us."""
+    path = data_dir / FILE_NAME
+    return await asyncio.to_thread(fault, path, _uri(path))
 
 
 @asynccontextmanager
@@ -40,8 +49,22 @@ async def open_archive(data_dir: Path) -> AsyncIterator[TranscriptRows]:
 @asynccontextmanager
 async def open_people(data_dir: Path) -> AsyncIterator[PeopleRows | None]:
     """Who was let in, read-only; None before the first start. Raises ``StoreError`` when it cannot be read."""
-    if not (data_dir / FILE_NAME).exists():
+    if not _exists(data_dir / FILE_NAME):
         yield None
         return
     async with open_read_only(data_dir) as database:
         yield PeopleRows(database)
+
+
+def _uri(path: Path) -> str:
+    """Whoever has the file open keeps a log file beside it, and so does whoever died with it open."""
+    return uri_of(path, "ro", alone=not _exists(path.with_name(f"{path.name}-wal")))
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError as error:
+        raise StoreReadOnly(
+            f"{path.parent} cannot be read ({error.strerror}): give the user that runs Bowerbird the folder."
+        ) from error

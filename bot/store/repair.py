@@ -9,11 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from bot.store.database import uri_of
 from bot.store.migrations import migrate
 
 log = logging.getLogger(__name__)
 
 _ASIDE: Final = "damaged-"
+_OURS: Final = {"inbox", "transcript"}
+"""Tables of every version."""
+_FAULTS: Final = {sqlite3.SQLITE_CORRUPT: "parts of it cannot be read", sqlite3.SQLITE_NOTADB: "it is no database"}
 CHECK_SECONDS: Final = 3.0
 """A sound file of a few hundred megabytes is checked well within this; a larger one only in part."""
 
@@ -33,17 +37,21 @@ class Loss:
 
 def repair(path: Path) -> Loss | None:
     """Check the file at ``path``; if it is damaged, put a new one in its place. None when it is sound or new."""
-    born = path.with_suffix(".born")
-    if not path.exists() or path.stat().st_size == 0:
-        if not born.exists():
-            return None
-        fault = "it is empty" if path.exists() else "it is gone"
-    else:
-        fault = _fault(path)
-        if not fault:
-            return None
-    log.error("the store %s is damaged (%s): setting it aside", path.name, fault)
+    found = fault(path, uri_of(path, "rw"))
+    if not found:
+        return None
+    log.error("the store %s is damaged (%s): setting it aside", path.name, found)
     return _replace(path)
+
+
+def fault(path: Path, uri: str) -> str:
+    """What is wrong with the file at ``path``, opened as ``uri`` and looked at for ``CHECK_SECONDS`` at most. "" for a
+    sound one, for a first start, and for what the store itself says on opening (held by somebody, unreadable)."""
+    if not path.exists() or path.stat().st_size == 0:
+        if not path.with_suffix(".born").exists():
+            return ""
+        return "it is empty" if path.exists() else "it is gone"
+    return _checked(uri)
 
 
 def mark_born(path: Path) -> None:
@@ -56,19 +64,21 @@ def kept_aside(folder: Path) -> list[Path]:
     return sorted(path for path in folder.glob(f"{_ASIDE}*") if path.is_dir())
 
 
-def _fault(path: Path) -> str:
+def _checked(uri: str) -> str:
     try:
-        db = sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True, timeout=15)
+        db = sqlite3.connect(uri, uri=True, timeout=15)
     except sqlite3.Error:
-        return ""  # cannot be opened for writing: the store itself says why
+        return ""  # the store itself says why
     deadline = time.monotonic() + CHECK_SECONDS
     try:
+        tables = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        if tables and not tables >= _OURS:
+            return "it is the database of another program"
         db.set_progress_handler(lambda: time.monotonic() > deadline, 100_000)
-        found = db.execute("PRAGMA quick_check(1)").fetchone()
-        return "" if found and found[0] == "ok" else str(found[0] if found else "no answer")
+        (found,) = db.execute("PRAGMA quick_check(1)").fetchone()
+        return "" if found == "ok" else " ".join(str(found).split())
     except sqlite3.DatabaseError as error:
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        return error.sqlite_errorname if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) else ""
+        return _FAULTS.get(getattr(error, "sqlite_errorcode", 0) & 0xFF, "")
     finally:
         db.close()
 
@@ -103,7 +113,7 @@ def _salvage(damaged: Path, fresh: sqlite3.Connection) -> tuple[int, list[str]]:
         row[0]
         for row in fresh.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
     ]
-    old = sqlite3.connect(f"{damaged.absolute().as_uri()}?mode=rw", uri=True)
+    old = sqlite3.connect(uri_of(damaged, "rw"), uri=True)
     saved, cut = 0, []
     try:
         for table in tables:

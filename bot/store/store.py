@@ -12,11 +12,15 @@ from bot.core.errors import StoreReadOnly
 from bot.store.approvals import ApprovalRows
 from bot.store.calls import CallRows
 from bot.store.database import Database
+from bot.store.groups import GroupRows
 from bot.store.inbox import InboxRows
+from bot.store.links import LinkRows
 from bot.store.notes import NoteRows
+from bot.store.overheard import OverheardRows
 from bot.store.parts import PartRows
 from bot.store.people import PeopleRows
 from bot.store.repair import Loss, mark_born, repair
+from bot.store.settings import SettingRows
 from bot.store.transcript import TranscriptRows
 from bot.store.usage import UsageRows
 
@@ -43,6 +47,10 @@ class Store:
     approvals: ApprovalRows
     usage: UsageRows
     people: PeopleRows
+    overheard: OverheardRows
+    settings: SettingRows
+    links: LinkRows
+    groups: GroupRows
     loss: Loss | None
 
     def notes(self, owner: str) -> NoteRows:
@@ -74,5 +82,9 @@ class Store:
             ApprovalRows(database),
             UsageRows(database),
             PeopleRows(database),
+            OverheardRows(database),
+            SettingRows(database),
+            LinkRows(database),
+            GroupRows(database),
             loss,
         )

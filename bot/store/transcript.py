@@ -5,15 +5,26 @@ from __future__ import annotations
 import logging
 import sqlite3
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pydantic import ValidationError
 
 from bot.core.address import Address
 from bot.core.ports import ChatSummary
-from bot.core.transcript import Body, EndRow, ResultRow, Row, StepRow, UserRow
+from bot.core.transcript import (
+    Body,
+    EndRow,
+    Overheard,
+    OverheardRow,
+    ResultRow,
+    RevisedRow,
+    Row,
+    StepRow,
+    UserRow,
+)
 from bot.store.codec import BODY
 from bot.store.database import Database
+from bot.store.overheard import known, taken
 
 log = logging.getLogger(__name__)
 
@@ -52,9 +63,9 @@ def insert_rows(db: sqlite3.Connection, address: Address, turn: str, at: float, 
             (str(address), turn, at, body.kind, BODY.dump_json(body).decode()),
         )
         rows.append(Row(cursor.lastrowid or 0, address, turn, at, body))
-        if isinstance(body, StepRow):
+        if isinstance(body, StepRow | RevisedRow):
             db.execute("DELETE FROM drafts WHERE turn = ?", (turn,))
-        if isinstance(body, EndRow):  # questions that are still open can no longer be answered
+        if isinstance(body, EndRow | RevisedRow):  # questions that are still open can no longer be answered
             db.execute(
                 "UPDATE approvals SET decision = 'void', decided_by = '', decided_at = ? WHERE turn = ? AND decision IS NULL",
                 (at, turn),
@@ -85,6 +96,12 @@ def _history(db: sqlite3.Connection, address: Address, before_id: int, limit: in
     return found[::-1]
 
 
+def _overheard(db: sqlite3.Connection, address: Address, *, is_new: bool) -> list[Overheard]:
+    """What belongs to the address; a new thread begins with what was said in the chat above it."""
+    above = known(db, replace(address, thread="")) if is_new and address.thread else []
+    return taken(db, address) or above
+
+
 def _turn_rows(db: sqlite3.Connection, turn: str) -> list[Row]:
     return _rows(db.execute("SELECT id, address, turn, at, body FROM transcript WHERE turn = ? ORDER BY id", (turn,)))
 
@@ -99,26 +116,41 @@ class TranscriptRows:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._counted: set[str] = set()
+        """Turns whose start counts against them: nothing new was written since."""
 
     async def append(self, address: Address, turn: str, at: float, *bodies: Body) -> Sequence[Row]:
+        if any(isinstance(body, EndRow) for body in bodies):
+            self._counted.discard(turn)
         return await self._database.write(lambda db: insert_rows(db, address, turn, at, bodies))
 
     async def begin(
-        self, inbox_id: int, address: Address, turn: str, at: float, *bodies: Body, look_back: int = 0
+        self,
+        inbox_id: int,
+        address: Address,
+        turn: str,
+        at: float,
+        *bodies: Body,
+        look_back: int = 0,
+        earlier: Sequence[Overheard] = (),
     ) -> Opening:
         """Count a start of the turn and, at the first, write its opening rows and read the newest ``look_back`` rows
-        before them (see ``history``), all in one."""
+        before them (see ``history``), all in one. A turn that looks back begins with what was overheard: ``earlier``, if
+        given, else what is kept."""
 
         def statement(db: sqlite3.Connection) -> tuple[int, list[Row], list[Stored]]:
             past, rows = [], []
             if not db.execute("SELECT 1 FROM transcript WHERE turn = ? LIMIT 1", (turn,)).fetchone():
                 past = _history(db, address, FAR, look_back) if look_back else []
-                rows = insert_rows(db, address, turn, at, bodies)
+                heard = _overheard(db, address, is_new=not past) if look_back else []
+                context = (OverheardRow(tuple(earlier or heard)),) if earlier or heard else ()
+                rows = insert_rows(db, address, turn, at, (*context, *bodies))
             db.execute("UPDATE inbox SET attempts = attempts + 1 WHERE id = ?", (inbox_id,))
             (starts,) = db.execute("SELECT attempts FROM inbox WHERE id = ?", (inbox_id,)).fetchone()
             return int(starts), rows, past
 
         starts, rows, past = await self._database.write(statement)
+        self._counted.add(turn)
         return Opening(starts, rows, _rows(past))
 
     async def steer(self, inbox_id: int, address: Address, turn: str, at: float, body: UserRow) -> Row | None:
@@ -191,19 +223,26 @@ class TranscriptRows:
         return await self._database.read(statement)
 
     async def write_draft(self, turn: str, step: int, seq: int, text: str) -> None:
-        """Store the next piece of a step before it is shown. Pieces are numbered from 0."""
-        await self._database.write(
-            lambda db: db.execute(
+        """Store the next piece of a step before it is shown. Pieces are numbered from 0. With the first one of this life
+        the turn has got further, as with a row."""
+        is_first = turn in self._counted
+
+        def statement(db: sqlite3.Connection) -> None:
+            db.execute(
                 "INSERT OR REPLACE INTO drafts (turn, step, seq, text) VALUES (?, ?, ?, ?)", (turn, step, seq, text)
             )
-        )
+            if is_first:
+                db.execute("UPDATE inbox SET attempts = 0 WHERE turn = ?", (turn,))
+
+        await self._database.write(statement)
+        self._counted.discard(turn)
 
     async def draft(self, turn: str) -> Draft | None:
         return await self._database.read(lambda db: _draft(db, turn))
 
     async def replace_draft(self, turn: str, begins: int, step: int = 0, text: str = "") -> None:
-        """Take the draft back and store ``text``, if any, in its place, at once. The draft began at ``begins`` in the
-        answer, and no part stays sealed beyond that."""
+        """Take the draft back and store ``text``, if any, in its place, at once: that is not yet more than there was. The
+        draft began at ``begins`` in the answer, and no part stays sealed beyond that."""
 
         def statement(db: sqlite3.Connection) -> None:
             db.execute("DELETE FROM drafts WHERE turn = ?", (turn,))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from bot.core.address import Address
 from bot.core.model import Usage
 from bot.store.database import Database
+from bot.store.links import same_person
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +51,13 @@ class UsageRows:
         )
 
     async def since(self, at: float, person: str = "") -> Sequence[UsageTotal]:
-        """Totals by model from Unix time ``at`` on, of one person or of all."""
+        """Totals by model from Unix time ``at`` on, of one person, with all that is linked with this identity, or of all."""
 
         def statement(db: sqlite3.Connection) -> list[UsageTotal]:
             found = db.execute(
                 "SELECT model, count(*), sum(input_tokens), sum(output_tokens), coalesce(sum(usd), 0), sum(usd IS NULL)"
-                " FROM usage WHERE at >= ? AND (? = '' OR person = ?) GROUP BY model ORDER BY 2 DESC",
-                (at, person, person),
+                f" FROM usage WHERE at >= :at AND (:who = '' OR {same_person('person')}) GROUP BY model ORDER BY 2 DESC",
+                {"at": at, "who": person},
             )
             return [UsageTotal(*columns) for columns in found]
 

@@ -151,5 +151,5 @@ class Api:
 
 
 def about(told: Mapping[str, Any]) -> dict[str, Any]:
-    """What the page may know of the daemon: its name, its version, its model, and what is wrong."""
-    return {key: told[key] for key in ("name", "version", "model", "trouble") if key in told}
+    """What the page may know of the daemon: its name, its version, its model, and what is wrong, in each language."""
+    return {key: told[key] for key in ("name", "version", "model", "trouble", "troubles") if key in told}

@@ -59,7 +59,7 @@ def main() -> None:
     config = load(file, os.environ)
     entry = Entry("mute", "mute", Config(folder=file.parent), __name__ if __name__ != "__main__" else "tests.app.mute")
     config = replace(config, channels={**config.channels, "mute": entry})
-    asyncio.run(until_signal(run_daemon(config, manager=manager), (signal.SIGTERM,)))
+    until_signal(run_daemon(config, manager=manager), (signal.SIGTERM,))
 
 
 if __name__ == "__main__":

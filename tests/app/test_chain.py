@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 
 from bot.app.chain import Chain
 from bot.config.load import load
+from bot.core.errors import ProviderError, StreamGarbled
 from bot.core.model import ModelRef
 from bot.net.http import Transport
 from tests.fakes.clock import FakeClock
+from tests.fakes.saying import PAGE, saying
 from tests.sim.llm import LlmSim, Settings
 
 LOCAL = ModelRef("local", "auto", max_tokens=1024, window_tokens=4096)
 
 
 def chain(
-    folder: Path, transport: Transport, env: Mapping[str, str], extra: str = "", local: ModelRef | None = LOCAL
+    folder: Path,
+    transport: Transport,
+    env: Mapping[str, str],
+    extra: str = "",
+    local: ModelRef | None = LOCAL,
+    met: Callable[[ModelRef, ProviderError], None] = lambda model, error: None,
 ) -> Chain:
     file = folder / "config.yaml"
     file.write_text(f"data_dir: data\n{extra}", encoding="utf-8")
-    return Chain(load(file, env), transport, FakeClock(), local)
+    return Chain(load(file, env), transport, FakeClock(), local, met)
 
 
 async def names(made: Chain) -> list[str]:
@@ -64,6 +71,32 @@ async def test_a_running_ollama_offers_what_it_has_and_leaves_when_it_stops(tmp_
         made = chain(tmp_path, transport, {}, f"providers:\n  ollama: {{base_url: {sim.url}}}\n")
         assert await names(made) == ["ollama/qwen3:4b", "local/auto"]
     assert await names(made) == ["local/auto"]
+    await transport.aclose()
+
+
+@pytest.mark.parametrize("default", ["ollama/llama3.2", "openai/gpt-5.4-mini"])
+async def test_what_stands_in_ollamas_place_is_named_and_told_to_whoever_chose_ollama(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, default: str
+) -> None:
+    caplog.set_level("INFO")
+    transport, met = Transport(), list[tuple[ModelRef, ProviderError]]()
+    async with saying(PAGE) as url:
+        extra = f"providers:\n  ollama: {{base_url: {url}}}\nbrain:\n  llm:\n    default: {default}\n    fallback: [ollama/x]\n"
+        made = chain(tmp_path, transport, {}, extra, met=lambda model, error: met.append((model, error)))
+        assert await names(made) == ["local/auto"] and await names(made) == ["local/auto"]
+    assert caplog.text.count("is a web page, not a model service") == 1
+    told = [(str(model), type(error)) for model, error in met]
+    assert told == ([("ollama/llama3.2", StreamGarbled)] * 2 if default.startswith("ollama") else [])
+    await names(made)
+    assert "does not run any more" in caplog.text
+    await transport.aclose()
+
+
+async def test_an_ollama_behind_a_key_is_asked_with_it(tmp_path: Path) -> None:
+    transport = Transport()
+    async with saying(b'{"models": [{"name": "qwen3:4b"}]}', key="sk-o") as url:
+        made = chain(tmp_path, transport, {}, f"providers:\n  ollama: {{base_url: {url}, api_key: sk-o}}\n")
+        assert await names(made) == ["ollama/qwen3:4b", "local/auto"]
     await transport.aclose()
 
 

@@ -30,7 +30,7 @@ def board(clock: FakeClock, *answers: bool) -> tuple[ModelFaults, list[str]]:
         asked.append(provider)
         return waiting.pop(0)
 
-    return ModelFaults(clock, "en", "UTC", works), asked
+    return ModelFaults(clock, "UTC", works), asked
 
 
 async def watched(faults: ModelFaults, clock: FakeClock, seconds: float) -> None:
@@ -49,9 +49,9 @@ async def test_what_a_free_question_can_prove_is_told_until_it_is_mended(error: 
     faults, asked = board(clock, False, True)
     faults.met(MODEL, error)
     await watched(faults, clock, LOOK_SECONDS)
-    assert len(faults.sentences) == 1 and "the owner should check" in faults.sentences[0]
+    assert len(faults.sentences("en")) == 1 and "the owner should check" in faults.sentences("en")[0]
     await watched(faults, clock, LOOK_SECONDS)
-    assert faults.sentences == [] and asked == ["lab", "lab"]
+    assert faults.sentences("en") == [] and asked == ["lab", "lab"]
 
 
 async def test_an_empty_account_is_told_for_an_hour_because_nothing_free_shows_that_it_was_filled() -> None:
@@ -59,9 +59,9 @@ async def test_an_empty_account_is_told_for_an_hour_because_nothing_free_shows_t
     faults, asked = board(clock)
     faults.met(MODEL, NoCredit("x"))
     await watched(faults, clock, LOOK_SECONDS)
-    assert faults.sentences and asked == []
+    assert faults.sentences("en") and asked == []
     await clock.advance(LASTING_SECONDS)
-    assert faults.sentences == []
+    assert faults.sentences("en") == []
 
 
 async def test_a_limit_is_told_until_it_ends_and_a_passing_fault_for_a_while() -> None:
@@ -69,11 +69,11 @@ async def test_a_limit_is_told_until_it_ends_and_a_passing_fault_for_a_while() -
     faults, _ = board(clock)
     faults.met(MODEL, ProviderBusy("x", retry_after=7200))
     faults.met(ModelRef("other", "m"), StreamStalled("x"))
-    assert len(faults.sentences) == 2 and "its limit is reached" in faults.sentences[0]
+    assert len(faults.sentences("en")) == 2 and "its limit is reached" in faults.sentences("en")[0]
     await clock.advance(PASSING_SECONDS)
-    assert len(faults.sentences) == 1
+    assert len(faults.sentences("en")) == 1
     await clock.advance(7200 - PASSING_SECONDS)
-    assert faults.sentences == []
+    assert faults.sentences("en") == []
 
 
 async def test_a_model_with_an_address_of_its_own_is_not_proven_by_its_providers() -> None:
@@ -81,20 +81,20 @@ async def test_a_model_with_an_address_of_its_own_is_not_proven_by_its_providers
     faults, asked = board(clock)
     faults.met(ModelRef("lab", "m", endpoint="http://elsewhere/v1"), StreamGarbled("x"))
     await watched(faults, clock, LOOK_SECONDS)
-    assert faults.sentences and asked == []
+    assert faults.sentences("en") and asked == []
 
 
 def test_an_answer_ends_it_and_a_wrong_request_begins_nothing() -> None:
     faults, _ = board(FakeClock())
     faults.met(MODEL, ContextTooLong("x"))
     faults.met(ModelRef("local", "m"), StreamStalled("x"))
-    assert faults.sentences == []
+    assert faults.sentences("en") == []
     faults.met(MODEL, KeyRefused("x"))
     faults.answered("lab")
-    assert faults.sentences == []
+    assert faults.sentences("en") == []
 
 
-def test_the_owners_language_is_used() -> None:
-    faults = ModelFaults(FakeClock(), "zh", "UTC")
+def test_each_reader_has_it_in_their_language() -> None:
+    faults = ModelFaults(FakeClock(), "UTC")
     faults.met(MODEL, KeyRefused("x"))
-    assert "密钥" in faults.sentences[0]
+    assert "密钥" in faults.sentences("zh")[0] and "its key" in faults.sentences("en")[0]

@@ -1,14 +1,21 @@
 from __future__ import annotations
 
+import asyncio
 import json
 import shutil
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from bot.cli.doctor import store_advice
+from bot.core.address import Address, Sender
 from bot.core.errors import StoreBusy, StoreDamaged, StoreError, StoreFull, StoreReadOnly
+from bot.core.transcript import UserRow
 from bot.store.repair import repair
+from bot.store.store import Store
 from tests.cli.programs import a_house, bowerbird, configured
 
 
@@ -41,6 +48,61 @@ def test_a_damaged_store_is_a_failure_that_says_what_to_do_and_is_left_as_it_is(
     assert found["store"]["level"] == "fail"
     assert found["store"]["advice"]
     assert file.read_bytes().endswith(b"\xff" * 8192)
+
+
+def torn(file: Path) -> None:
+    """A page is blank that listing the chats of the terminal does not come by."""
+    data = bytearray(file.read_bytes())
+    data[-4096:] = b"\0" * 4096
+    file.write_bytes(data)
+
+
+def foreign(file: Path) -> None:
+    file.unlink()
+    with closing(sqlite3.connect(file)) as other:
+        other.execute("CREATE TABLE songs (title)")
+
+
+@pytest.mark.parametrize(
+    ("harm", "words"),
+    [
+        (torn, "is damaged"),
+        (foreign, "the database of another program"),
+        (lambda file: file.write_bytes(b""), "it is empty"),
+        (lambda file: file.write_bytes(b"%PDF-1.7 " * 999), "it is no database"),
+        (Path.unlink, "it is gone"),
+    ],
+)
+async def test_what_the_next_start_would_set_aside_is_told_before_and_nothing_is_changed(
+    tmp_path: Path, harm: Callable[[Path], None], words: str
+) -> None:
+    config, data = configured(tmp_path), tmp_path / "data"
+    async with Store.open(data) as store:
+        for n in range(200):
+            row = UserRow(f"message {n} " + "x" * 200, Sender("web", "owner"), str(n))
+            await store.transcript.append(Address("web", "main", "c"), f"t{n}", 1.0, row)
+    assert findings(config)[1]["store"]["level"] == "ok"
+    assert sorted(path.name for path in data.iterdir()) == ["bowerbird.born", "bowerbird.db"]
+    harm(data / "bowerbird.db")
+    before = {path.name: path.read_bytes() for path in data.iterdir()}
+    status, found = findings(config)
+    assert (status, found["store"]["level"]) == (1, "fail")
+    assert words in found["store"]["line"] and "keeps the old file" in found["store"]["advice"]
+    assert {path.name: path.read_bytes() for path in data.iterdir()} == before
+
+
+async def test_a_store_in_use_is_looked_at_without_a_word_to_its_daemon(tmp_path: Path) -> None:
+    config = configured(tmp_path)
+    async with Store.open(tmp_path / "data") as store, asyncio.TaskGroup() as group:
+        looking = group.create_task(asyncio.to_thread(findings, config))
+        written = 0
+        while not looking.done():
+            written += 1
+            row = UserRow(f"message {written}", Sender("web", "owner"), str(written))
+            await store.transcript.append(Address("web", "main", "c"), f"t{written}", 1.0, row)
+            await asyncio.sleep(0.01)
+        assert looking.result()[1]["store"]["level"] == "ok"
+        assert len(await store.transcript.rows(Address("web", "main", "c"), 10_000)) == written
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,14 @@ async def test_the_bar_shows_name_and_size_and_ends_when_the_model_is_there() ->
     assert "Fetching Qwen" in out.getvalue() and "491.4 MB" in out.getvalue()
 
 
+async def test_the_bar_comes_back_when_what_failed_is_tried_again() -> None:
+    out = io.StringIO()
+    failed, again = {**DOWNLOADING, "state": "failed"}, {**DOWNLOADING, "name": "Qwen once more"}
+    states = (DOWNLOADING, DOWNLOADING, failed, failed, again, again, READY)
+    await show_download(told(*states), Console(file=out, force_terminal=True, width=100))
+    assert "Fetching Qwen once more" in out.getvalue()
+
+
 async def test_where_there_is_no_terminal_nothing_is_drawn() -> None:
     out = io.StringIO()
     await show_download(told(DOWNLOADING), Console(file=out, force_terminal=False))

@@ -16,6 +16,7 @@ from bot.config.loaded import Config, Entry
 from bot.config.reach import answers, reach
 from bot.core.errors import ConfigError
 from bot.net.http import Transport
+from tests.fakes.saying import PAGE, saying
 
 from .conftest import Load
 
@@ -107,6 +108,32 @@ async def test_the_order_of_the_models_is_what_it_will_be(read: Load, providers:
     }
     told = [f"{one.level} {one.area}: {one.line}" for one in await check(replace(config, providers=on))]
     assert [line for line in told if "answers" in line or "in this order" in line] == [wanted]
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("gone.gguf", "names a file that does not exist"),
+        ("folder", "names a folder"),
+        ("page.gguf", "names a file that is not a GGUF model"),
+    ],
+)
+async def test_a_local_model_of_ones_own_that_cannot_be_one_is_a_failure(
+    read: Load, tmp_path: Path, path: str, said: str
+) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "page.gguf").write_text("<!doctype html>")
+    config = read(f"providers: {{local: {{path: {path}}}}}")
+    assert f"local model: providers.local.path {said}: {tmp_path / path}" in await lines(config, "fail")
+    assert "correct it" in await advice(config, said)
+
+
+async def test_a_local_model_of_ones_own_is_not_said_to_be_fetched(read: Load, tmp_path: Path) -> None:
+    (tmp_path / "mine.gguf").write_bytes(b"GGUF....")
+    told = await lines(read("providers: {local: {path: mine.gguf}}"), "ok")
+    assert f"local model: local is set up; its model is {tmp_path / 'mine.gguf'}" in told
+    assert not any("fetched" in line for line in told)
+    assert any("its model is fetched when it is needed" in line for line in await lines(read("name: x")))
 
 
 async def test_nothing_to_talk_through_is_a_failure(read: Load) -> None:
@@ -243,6 +270,20 @@ async def test_online_any_answer_of_an_address_counts_and_silence_is_a_failure(r
         assert finding.advice
     finally:
         await transport.aclose()
+
+
+async def test_online_a_web_page_in_ollamas_place_is_called_one(read: Load) -> None:
+    transport = Transport()
+    async with saying(PAGE) as url:
+        config = read(f"providers: {{ollama: {{base_url: '{url}'}}}}")
+        ours = replace(config, channels={}, providers={"ollama": config.providers["ollama"]})
+        unproven = _only_provider(config, url)
+        for one, words in ((ours, "is a web page, not a model service"), (unproven, "is a web page")):
+            (finding,) = await reach(one, transport)
+            assert (finding.level, finding.advice) == ("fail", "check the address in the file")
+            assert words in finding.line
+            assert not await answers(one.providers["ollama"], transport)
+    await transport.aclose()
 
 
 async def test_online_a_module_with_a_probe_proves_its_secret_itself(

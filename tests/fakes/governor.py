@@ -13,6 +13,7 @@ class OpenGovernor:
 
     def __init__(self) -> None:
         self.calls: list[tuple[Address, CallKind]] = []
+        self.silences: list[tuple[Address, float]] = []
 
     def has_room(self, to: Address, kind: CallKind, *, edit: bool = False) -> bool:
         return True
@@ -23,3 +24,6 @@ class OpenGovernor:
     def call(self, to: Address, kind: CallKind, *, edit: bool = False) -> AbstractAsyncContextManager[None]:
         self.calls.append((to, kind))
         return nullcontext()
+
+    def silence(self, to: Address, seconds: float) -> None:
+        self.silences.append((to, seconds))

@@ -16,6 +16,7 @@ from bot.brain.policy import Policy
 from bot.brain.prompt import Persona
 from bot.brain.turn import Turn
 from bot.core.address import Address, Sender
+from bot.core.errors import StoreError
 from bot.core.inbound import ButtonPress, Receipt, UserMessage
 from bot.core.model import ModelRef
 from bot.core.ports import Clock
@@ -23,15 +24,23 @@ from bot.core.stop import StopReason
 from bot.core.view import Limits
 from bot.inbox.access import Access
 from bot.inbox.admission import Admission
+from bot.inbox.announcements import Announcements
 from bot.inbox.commands import Commands, Stopped
 from bot.inbox.gate import Gate
+from bot.inbox.groups import Groups
 from bot.inbox.lanes import Lanes, WhenBusy
+from bot.inbox.links import Links
+from bot.inbox.manners import Manners
 from bot.inbox.pairing import Pairing
 from bot.inbox.receiving import Inbox
+from bot.inbox.retries import Retries
+from bot.inbox.revisions import Revisions
+from bot.inbox.settings import Settings
 from bot.inbox.turns import TurnRunner
 from bot.outbox.governor import BucketGovernor
 from bot.outbox.publisher import Publisher
 from bot.outbox.screen import Screen
+from bot.store.inbox import InboxRow
 from bot.store.store import Store
 from bot.time.clock import SystemClock
 from bot.tools.registry import find_tools
@@ -54,7 +63,7 @@ class House:
     lanes: Lanes
     workspace: Path
     ended: list[StopReason]
-    trouble: list[str]
+    trouble: list[StoreError | None]
     group: asyncio.TaskGroup
     pairing: Pairing
 
@@ -91,6 +100,11 @@ class House:
         )
 
 
+def _turn_of(row: InboxRow, message: UserMessage, settings: Settings) -> Turn:
+    set_here = settings.of(message.address)
+    return Turn(row.turn, message, set_here.language or "en", zone=set_here.timezone)
+
+
 OpenHouse = Callable[..., AbstractAsyncContextManager[House]]
 
 
@@ -104,6 +118,7 @@ def open_house(tmp_path: Path) -> OpenHouse:
         die: bool = False,
         clock: Clock | None = None,
         access: Access = ACCESS,
+        others: dict[str, Access] | None = None,
         language: str = "en",
     ) -> AsyncIterator[House]:
         """With ``die`` the house falls when the block is left, as at the end of the process, instead of emptying."""
@@ -112,7 +127,7 @@ def open_house(tmp_path: Path) -> OpenHouse:
         governor = BucketGovernor(clock)
         channel.governor = governor
         provider = FakeProvider(*scripts)
-        gate = Gate({"fake": access})
+        gate = Gate({"fake": access, **(others or {})}, lambda address: chat_settings.of(address).trigger)
         async with Store.open(tmp_path / "data") as store:
             pairing = Pairing(
                 store.people,
@@ -122,6 +137,11 @@ def open_house(tmp_path: Path) -> OpenHouse:
                 turn_out=lambda who: inbox.turn_out(who),
             )
             await pairing.load()
+            chat_settings = Settings(store.settings)
+            await chat_settings.load()
+            announcements = Announcements(store.inbox, clock, lambda row: lanes.submit(row))
+            groups = Groups(store, gate, announcements, clock, "Bower", language)
+            await groups.load()
             approvals = Approvals(store.approvals, clock, gate.is_owner, 30)
             brain = Brain(
                 provider=provider,
@@ -145,11 +165,11 @@ def open_house(tmp_path: Path) -> OpenHouse:
                 "uptime_seconds": 60,
                 "channels": {},
                 "chain": ["a/big"],
-                "trouble": "",
+                "troubles": {"en": "", "zh": ""},
                 "model": {},
             }
             ended: list[StopReason] = []
-            trouble: list[str] = []
+            trouble: list[StoreError | None] = []
             lanes: Lanes
             inbox: Inbox
 
@@ -158,7 +178,15 @@ def open_house(tmp_path: Path) -> OpenHouse:
 
             runner = TurnRunner(
                 brain=brain,
-                commands=Commands(store.usage, lambda: about, stop, "UTC", pairing),
+                commands=Commands(
+                    store.usage,
+                    lambda: about,
+                    stop,
+                    "UTC",
+                    pairing,
+                    chat_settings,
+                    Links(store.links, clock, announcements.tell),
+                ),
                 publisher=publisher,
                 store=store,
                 clock=clock,
@@ -169,7 +197,7 @@ def open_house(tmp_path: Path) -> OpenHouse:
                 lanes = Lanes(
                     group=group,
                     run=runner,
-                    turn_of=lambda row, message: Turn(row.turn, message, "en"),
+                    turn_of=lambda row, message: _turn_of(row, message, chat_settings),
                     transcript=store.transcript,
                     clock=clock,
                     admission=Admission(),
@@ -181,6 +209,11 @@ def open_house(tmp_path: Path) -> OpenHouse:
                     rows=store.inbox,
                     lanes=lanes,
                     approvals=approvals,
+                    revisions=Revisions(store.inbox, lanes, brain, clock, language),
+                    retries=Retries(store, lanes),
+                    overheard=store.overheard,
+                    manners=Manners("Bower", clock),
+                    groups=groups,
                     answer=channel.answer,
                     clock=clock,
                     language=language,

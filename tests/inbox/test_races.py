@@ -186,7 +186,7 @@ async def test_a_stop_while_the_store_fails_ends_the_turn_once_it_works(open_hou
         await asyncio.sleep(0.05)
         await allow_writes(house)
         await house.idle()
-        assert house.ended == [StopReason.STOPPED] and house.trouble[-1] == ""
+        assert house.ended == [StopReason.STOPPED] and house.trouble[-1] is None
         assert (await house.outcomes())["1"] == "stopped"
 
 

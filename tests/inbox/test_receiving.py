@@ -272,7 +272,7 @@ async def test_a_store_that_is_full_delays_the_turn_and_is_told(open_house: Open
                 await asyncio.sleep(0.005)
         await store.database._writer.run(lambda db: db.execute("PRAGMA query_only = OFF"))
         await house.idle()
-        assert house.shown == ["late but whole"] and house.trouble[-1] == ""
+        assert house.shown == ["late but whole"] and house.trouble[-1] is None
 
 
 async def test_a_message_that_cannot_be_stored_is_not_confirmed(open_house: OpenHouse) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import importlib
 
 import pytest
+from pydantic import SecretStr
 
 from bot.core.errors import KeyRefused, ModelMissing, StreamGarbled, TransportError
+from bot.providers.ollama import provider as ollama
 from bot.providers.proof import proven
+from tests.fakes.saying import PAGE, saying
 from tests.providers.bench import KEY
 from tests.sim.llm import LlmSim
 
@@ -30,13 +32,37 @@ async def test_a_key_is_accepted_or_refused_by_its_vendor(sim: LlmSim, module: s
 
 
 async def test_a_web_page_is_not_a_model_service() -> None:
-    async def page(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"\r\n\r\n")
-        body = b"<!doctype html><title>Welcome</title>"
-        writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\nconnection: close\r\n\r\n%s" % (len(body), body))
-        await writer.drain()
-        writer.close()
+    async with saying(PAGE) as url:
+        with pytest.raises(StreamGarbled, match=r"web page.*base_url"):
+            await proven(f"{url}/v1/models", {})
+    async with saying(b"", "302 Found") as url:
+        with pytest.raises(StreamGarbled, match=r"points to another one.*base_url"):
+            await proven(f"{url}/v1/models", {})
 
-    async with await asyncio.start_server(page, "127.0.0.1", 0) as server:
-        with pytest.raises(StreamGarbled, match="base_url"):
-            await proven(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1/models", {})
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (PAGE, "is a web page"),
+        (b"Ollama is running", "does not answer as a model service does"),
+        (b"{}", "not as Ollama does"),
+        (b'{"object": "list", "data": [{"id": "gpt-5"}]}', "not as Ollama does"),
+        (b'{"models": "many"}', "not as Ollama does"),
+        (b'{"models": [{"id": "x"}]}', "not as Ollama does"),
+        (b'{"models": ["x"]}', "not as Ollama does"),
+    ],
+)
+async def test_what_is_no_ollama_is_not_taken_for_one(body: bytes, words: str) -> None:
+    async with saying(body) as url:
+        with pytest.raises(StreamGarbled, match=words):
+            await ollama.probe(ollama.Config(base_url=url))
+
+
+async def test_an_ollama_says_how_much_it_has_and_takes_its_key() -> None:
+    async with saying(b'{"models": [{"name": "qwen3:4b"}]}', key="sk-o") as url:
+        right = ollama.Config(base_url=url, api_key=SecretStr("sk-o"))
+        assert await ollama.probe(right) == "Ollama runs and has 1 model"
+        with pytest.raises(KeyRefused):
+            await ollama.probe(ollama.Config(base_url=url))
+    async with saying(b'{"models": null}') as url:
+        assert await ollama.probe(ollama.Config(base_url=url)) == "Ollama runs and has no models"

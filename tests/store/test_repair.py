@@ -5,15 +5,19 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from bot.core.address import Address, Sender
+from bot.core.errors import StoreReadOnly
 from bot.core.stop import StopReason
 from bot.core.transcript import EndRow, UserRow
+from bot.store.reading import examined
 from bot.store.store import FILE_NAME, Store
 
 HERE = Address("web", "main", "c")
@@ -70,6 +74,30 @@ async def test_a_file_that_is_no_database_is_kept_aside(tmp_path: Path) -> None:
     async with Store.open(tmp_path) as store:
         assert store.loss is not None and store.loss.saved == 0
     assert next(tmp_path.glob(f"damaged-*/{FILE_NAME}")).stat().st_size == 9000
+
+
+@pytest.mark.parametrize("version", [0, 1, 7])
+async def test_the_database_of_another_program_is_kept_aside_and_not_written_to(tmp_path: Path, version: int) -> None:
+    path = tmp_path / FILE_NAME
+    with closing(sqlite3.connect(path)) as other:
+        other.executescript(f"CREATE TABLE notes (text); PRAGMA user_version = {version};")
+    before = path.read_bytes()
+    async with Store.open(tmp_path) as store:
+        assert store.loss is not None and store.loss.saved == 0
+    assert next(tmp_path.glob(f"damaged-*/{FILE_NAME}")).read_bytes() == before
+
+
+async def test_a_folder_that_cannot_be_looked_into_is_named() -> None:
+    with pytest.raises(StoreReadOnly, match="cannot be read"):
+        await examined(Path("x" * 300))
+
+
+async def test_a_first_start_that_was_broken_off_before_its_tables_is_no_damage(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / FILE_NAME)) as begun:
+        begun.execute("PRAGMA journal_mode = WAL")
+        begun.execute("PRAGMA user_version = 0")
+    async with Store.open(tmp_path) as store:
+        assert store.loss is None
 
 
 async def test_a_file_with_torn_pages_is_saved_around_them(tmp_path: Path) -> None:

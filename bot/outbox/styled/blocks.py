@@ -32,11 +32,12 @@ class _List:
 
 @dataclass(slots=True)
 class _Marker:
-    """What waits for an item's first line. Where ``level`` is 0 it is but text."""
+    """What waits for an item's first line. Where ``level`` is 0 it is but text. ``quoted``: it is part of a quotation."""
 
     text: str
     value: str
     level: int
+    quoted: bool
 
 
 class Scribe:
@@ -50,6 +51,7 @@ class Scribe:
         self._marked_margin = Margin()
         self._marked_line = 0
         self._quotes = 0
+        self._quote_level = 0
         self._quote_start: int | None = None
         self._end_line = 0
         self._after_heading = False
@@ -94,13 +96,15 @@ class Scribe:
                 self._begin([self._marked_line, self._marked_line + 1])
             self._margins.pop()
         elif token.type == "blockquote_open":
+            if not self._quotes:
+                self._quote_level = self._margins[-1].level
             self._quotes += 1
             self._margins.append(Margin())
         elif token.type == "blockquote_close":
             self._quotes -= 1
             self._margins.pop()
             if not self._quotes and self._quote_start is not None:
-                self._canvas.mark("blockquote", self._quote_start)
+                self._canvas.mark("blockquote", self._quote_start, "", self._quote_level)
                 self._quote_start = None
 
     def _item(self, token: Token) -> None:
@@ -111,7 +115,7 @@ class Scribe:
         if not self._markers:
             self._marked_margin = margin
         bullet = number or BULLETS[min(len(self._lists), len(BULLETS)) - 1]
-        self._markers.append(_Marker(bullet + " ", number, margin.level + 1))
+        self._markers.append(_Marker(bullet + " ", number, margin.level + 1, self._quotes > 0))
         self._marked_line = token.map[0] if token.map else self._end_line
         deeper = INDENT if len(self._margins) <= DEEPEST_INDENT else ""
         self._margins.append(Margin(margin.space + deeper, margin.level + 1))
@@ -141,6 +145,8 @@ class Scribe:
         canvas.indent(self._marked_margin)
         for marker in self._markers:
             start = canvas.size
+            if marker.quoted and self._quote_start is None:
+                self._quote_start = start
             canvas.write(marker.text)
             if marker.level:
                 canvas.mark("item", start, marker.value, marker.level)
@@ -165,7 +171,7 @@ class Scribe:
     def _check(self, done: bool) -> None:
         box = "☑" if done else "☐"
         if self._lists[-1].ordered:
-            self._markers.append(_Marker(box + " ", "", 0))
+            self._markers.append(_Marker(box + " ", "", 0, self._quotes > 0))
         else:
             self._markers[-1].text, self._markers[-1].value = box + " ", box
 
@@ -176,7 +182,7 @@ class Scribe:
         self._begin(token.map, block=True)
         start = self._canvas.size
         self._canvas.write(code)
-        self._canvas.mark("pre", start, language)
+        self._canvas.mark("pre", start, language, self._margins[-1].level)
 
     def _table(self, token: Token, tokens: Sequence[Token]) -> None:
         rows = tables.table(tokens, self._canvas)

@@ -25,10 +25,10 @@ class Span:
     """A stretch of styled text, in code points.
 
     ``kind`` is one of ``STYLES``, ``code``, ``pre`` (``value``: its language), ``text_link`` (its address),
-    ``blockquote`` (the outermost only), ``heading`` (``level`` 1-6), ``item``: a list's marker with the space behind it
-    (``level``: its depth from 1; ``value``: the number or the check box that it is, "" for a bullet), or ``indent``: the
-    space before a line that belongs to an item, or before its marker (``level``: how many lists deep). Within a quotation
-    levels count anew. Spans nest, or are apart.
+    ``blockquote`` (the outermost only), ``heading``, ``item``: a list's marker with the space behind it (``value``: the
+    number or the check box that it is, "" for a bullet), or ``indent``: the space before a line that belongs to an item,
+    or before its marker. ``level`` is that of a heading (1-6), the depth of an item (from 1), and of how many lists an
+    indented line, code or a quotation stands in; within a quotation it counts anew. Spans nest, or are apart.
     """
 
     kind: str

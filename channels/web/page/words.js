@@ -85,6 +85,7 @@ const WORDS = {
   model_absent: ["No model yet", "尚无模型"],
   model_failed: ["The built-in model could not be prepared", "内置模型准备失败"],
   model_demo: ["Demo model", "演示模型"],
+  model_is: ["Model: {name}", "模型：{name}"],
   demo: [
     "You are talking to the small built-in model. It shows how everything works, but it makes mistakes.",
     "你正在与内置的小模型对话。它能展示各项功能，但会出错。",

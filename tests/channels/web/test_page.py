@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-from dataclasses import replace
 
 import pytest
 from playwright.async_api import Browser, expect
@@ -93,27 +92,6 @@ async def test_an_approval_is_decided_with_a_button(browser: Browser, button: st
         await expect(page.locator(".answer")).to_contain_text(f"You said {verb}.")
         press = next(one for one in house.inbound if isinstance(one, ButtonPress))
         assert press.payload == f"b:card1:{verb}"
-
-
-async def noting(turn: Turn) -> None:
-    await turn.tool("c1", "note_write", "buy milk")
-    verb = await turn.ask(replace(card(), tool="note_write"))
-    await turn.tool_done("c1", 0.1, error=verb == "deny")
-    await turn.end()
-
-
-@pytest.mark.parametrize(("button", "told"), [("Once", "Used note_write0.1 s"), ("Deny", "note_write was not used")])
-async def test_a_tool_is_said_to_be_used_only_once_it_was(browser: Browser, button: str, told: str) -> None:
-    house = House(script=noting)
-    async with house.open(), visiting(browser, house) as page, visiting(browser, house, locale="zh-CN") as other:
-        await write(page, "Note it")
-        await expect(page.locator(".activity summary")).to_have_text("Asks to use note_write")
-        await expect(other.locator(".activity summary")).to_have_text("请求使用 note_write")
-        await page.locator(".card").get_by_role("button", name=button, exact=True).click()
-        await expect(page.locator(".turn.live")).to_have_count(0)
-        await expect(page.locator(".activity summary")).to_have_text(re.compile(f"^{re.escape(told)}"))
-        await page.reload()
-        await expect(page.locator(".activity summary")).to_have_text(re.compile(f"^{re.escape(told)}"))
 
 
 ACTIVE = (
@@ -362,8 +340,18 @@ async def test_the_model_that_answers_is_named(browser: Browser) -> None:
         await expect(page.locator("#model")).to_have_text("Demo model")
         house.about["model"] = {"state": "ready", "name": "anthropic/claude", "demo": False}
         await expect(page.locator("#model")).to_have_text("claude")
+        await expect(page.get_by_role("button", name="Model: claude", exact=True)).to_be_visible()
         house.about["trouble"] = "The disk is full."
         await expect(page.get_by_role("alert")).to_have_text("The disk is full.")
+
+
+async def test_what_is_wrong_is_told_in_the_language_of_the_page(browser: Browser) -> None:
+    house = House()
+    house.about["trouble"] = "The disk is full."
+    house.about["troubles"] = {"en": "The disk is full.", "zh": "磁盘已满。"}
+    async with house.open(), visiting(browser, house) as page, visiting(browser, house, locale="zh-CN") as other:
+        await expect(page.get_by_role("alert")).to_have_text("The disk is full.")
+        await expect(other.get_by_role("alert")).to_have_text("磁盘已满。")
 
 
 async def test_right_to_left_text_reads_from_the_right(browser: Browser) -> None:

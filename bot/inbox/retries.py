@@ -1,0 +1,62 @@
+"""The last question once more: by ``/retry``, or by a thumb turned down at its answer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from bot.core.address import Address, Sender
+from bot.core.inbound import Reaction, UserMessage
+from bot.core.transcript import Row, UserRow, as_revised
+from bot.core.view import Ref
+from bot.inbox.lanes import Lanes
+from bot.store.store import Store
+
+LOOK_BACK_ROWS: Final = 200
+FAR: Final = 2**62
+DISLIKES: Final = ("👎", "-1", ":-1:", "thumbsdown")
+
+
+class Retries:
+    def __init__(self, store: Store, lanes: Lanes) -> None:
+        self._store, self._lanes = store, lanes
+
+    async def again(self, message: UserMessage) -> UserMessage | None:
+        """``message``, which asks for it, with the words of the sender's last question; None where there is none. A turn
+        that still answers it is stopped: the new one takes its place."""
+        question = await self._last(message.address, message.sender)
+        if question is None or not isinstance(question.body, UserRow):
+            return None
+        self._lanes.stop(message.address, lambda turn: turn.id == question.turn)
+        said = question.body
+        return replace(message, text=said.text, quote=said.quote, again=question.turn)
+
+    async def disliked(self, reaction: Reaction) -> UserMessage | None:
+        """What to answer once more; None where the reaction says nothing of the sort, or is not the asker's."""
+        if not reaction.added or not reaction.emoji.startswith(DISLIKES):
+            return None
+        question = await self._last(reaction.address, reaction.sender)
+        turns = await self._store.parts.turns_at(Ref(reaction.message_id))
+        if question is None or question.turn not in turns or not isinstance(question.body, UserRow):
+            return None
+        asked = await self._store.inbox.find(reaction.address, "message", question.body.message_id)
+        if asked is None or not isinstance(asked.inbound, UserMessage):
+            return None
+        again = await self.again(replace(asked.inbound, id=f"{reaction.id}.again", sent_at=reaction.sent_at, files=()))
+        return again if again is None else replace(again, sender=question.body.sender)
+
+    async def _last(self, address: Address, sender: Sender) -> Row | None:
+        rows = await self._store.transcript.history(address, FAR, LOOK_BACK_ROWS)
+        turn = next((row.turn for row in reversed(rows) if _asks(row, sender)), None)
+        return next((row for row in as_revised([row for row in rows if row.turn == turn]) if _asks(row, sender)), None)
+
+
+def _asks(row: Row, sender: Sender) -> bool:
+    """Whether it opened a turn that a model answered; commands are no questions."""
+    said = row.body
+    return (
+        isinstance(said, UserRow)
+        and not said.steered
+        and said.sender.identity == sender.identity
+        and not said.text.startswith("/")
+    )
