@@ -52,6 +52,11 @@ class Chain:
         """Whether nothing but the embedded model can answer."""
         return self._local is not None and list(self.models())[:1] == [self._local]
 
+    async def left_alone(self) -> None:
+        """Until nothing but the embedded model can answer."""
+        while not self.needs_local:
+            await self._clock.sleep(LOOK_AGAIN_SECONDS)
+
     async def watch(self) -> None:
         """Until cancelled: look whether the Ollama servers of the chain run, and what they serve."""
         while any(self._is_ollama(model) for model in self._wanted):

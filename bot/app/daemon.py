@@ -35,6 +35,7 @@ from bot.core.inbound import Inbound, Receipt, UserMessage
 from bot.core.model import ModelRef
 from bot.core.ports import Clock, Receive
 from bot.core.stop import StopReason
+from bot.core.tasks import first_of
 from bot.core.texts import language_of
 from bot.inbox.admission import LIVE_TURNS, Admission
 from bot.inbox.announcements import Announcements
@@ -366,15 +367,14 @@ class Daemon:
         await keep_informed(manager, self._clock, self._edges.supervisors.values(), self._about.words, settled)
 
     async def _prepare_model(self) -> None:
-        """What the first answer would otherwise wait for: the vendor's library, or the embedded model."""
+        """What the first answer would otherwise wait for: the vendor's library, or the embedded model, also where the
+        others go away later."""
         chain = self._chain.models()
-        if self._chain.needs_local:
-            self._warm.set()
-            await self._local.run()
-        elif chain:
+        if chain and not self._chain.needs_local:
             await asyncio.to_thread(self._models.warm, chain[0])
         self._warm.set()
-        await self._local.stand_by()
+        await first_of(self._local.stand_by(), self._chain.left_alone())
+        await self._local.run()
 
     async def _drained(self) -> None:
         """Give running turns a moment to finish; what is left then is interrupted and goes on at the next start."""

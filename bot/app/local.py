@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any, Final, Protocol, cast
 
@@ -75,3 +76,4 @@ class LocalModel:
         """Until cancelled, while others answer: know what would keep the model from being loaded."""
         if self._provider is not None:
             await self._provider.stand_by()
+        await asyncio.get_running_loop().create_future()

@@ -51,6 +51,13 @@ def _cut(text: str) -> str:
     return f"{text[:half]}\n[… {len(text) - 2 * half} characters left out …]\n{text[-half:]}"
 
 
+@dataclass(slots=True)
+class _Wait:
+    """How long a call waited for a person."""
+
+    seconds: float = 0.0
+
+
 class CallRunner:
     def __init__(self, bench: Bench, policy: Policy, approvals: Approvals, store: Store, clock: Clock) -> None:
         self._bench, self._policy, self._approvals, self._store, self._clock = bench, policy, approvals, store, clock
@@ -86,19 +93,19 @@ class CallRunner:
 
     async def _one(self, turn: Turn, call: ToolCall, emit: Emit, floor: Floor, started: frozenset[str]) -> float:
         begun = self._clock.monotonic()
-        waited = 0.0
+        wait = _Wait()
         emit(ToolStarted(call.id, call.name, summary_of(call)))
         try:
             tool = self._checked(call, started)
-            waited = await self._permit(turn, call, tool, emit, floor)
+            await self._permit(turn, call, tool, emit, floor, wait)
             result = await self._perform(turn, call, tool)
         except ToolFailed as failure:
             result = ToolResult(str(failure), error=True)
-        seconds = round(self._clock.monotonic() - begun - waited, 3)
+        seconds = round(self._clock.monotonic() - begun - wait.seconds, 3)
         row = ResultRow(call.id, call.name, _cut(result.text), result.error, seconds)
         await self._store.transcript.result(turn.address, turn.id, self._clock.now(), row)
         emit(ToolEnded(call.id, seconds, result.error))
-        return waited
+        return wait.seconds
 
     def _checked(self, call: ToolCall, started: frozenset[str]) -> Tool:
         """The tool of a call that may be considered at all; raises ``ToolFailed`` in words for the model."""
@@ -118,14 +125,15 @@ class CallRunner:
             raise ToolFailed(UNKNOWN_OUTCOME)
         return tool
 
-    async def _permit(self, turn: Turn, call: ToolCall, tool: Tool, emit: Emit, floor: Floor) -> float:
-        """Return the seconds waited once the call may run; raise ``ToolFailed`` with the reason when it may not."""
+    async def _permit(self, turn: Turn, call: ToolCall, tool: Tool, emit: Emit, floor: Floor, wait: _Wait) -> None:
+        """Return once the call may run; raise ``ToolFailed`` with the reason when it may not. The time that a person took
+        is in ``wait`` either way."""
         spec = tool.spec
         verdict, pattern = self._policy.verdict(spec)
         if verdict == "deny":
             raise ToolFailed(f"The owner's rules do not allow {spec.name}.")
         if verdict == "allow" or await self._approvals.permitted(spec.name, turn):
-            return 0.0
+            return
         effect = say(f"effect_{spec.effect.value}", turn.language)
         key = "asks_because_rule" if pattern not in ("", "*") else "asks_because_effect"
         approval = await self._approvals.ask(turn, call, spec, say(key, turn.language, effect=effect, rule=pattern))
@@ -137,8 +145,9 @@ class CallRunner:
                 emit(ApprovalDecided(approval.card))
         else:
             emit(ApprovalDecided(approval.card))
+        wait.seconds = self._clock.monotonic() - asked
         if approval.card.decision in GRANTED:
-            return self._clock.monotonic() - asked
+            return
         if approval.card.decision == "deny":
             raise ToolFailed("The person denied this call. Do not try it again; ask what they want instead.")
         raise ToolFailed("Nobody approved this call in time, so it was not run.")

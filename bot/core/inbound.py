@@ -12,13 +12,15 @@ from bot.core.tool import ToolSpec
 
 @dataclass(frozen=True, slots=True)
 class FileRef:
-    """A file that still lies on the platform; ``Channel.fetch`` gets its bytes."""
+    """A file that still lies on the platform; ``Channel.fetch`` gets its bytes. ``spoken``: its sender recorded it in the
+    chat, in place of writing."""
 
     channel: str
     id: str
     name: str
     media_type: str
     size_bytes: int | None = None
+    spoken: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,9 @@ class CallerRequest:
 class UserMessage:
     """Somebody wrote. ``id`` is unique per address; ``direct`` is a one-to-one chat; ``addressed`` means the bot was meant.
     ``places`` are other ids by which a group may have been allowed: its guild's, its thread's, the one it had before the
-    platform gave it another. ``again`` is the turn whose answer this asks for once more."""
+    platform gave it another. ``again`` is the turn whose answer this asks for once more.
+    ``fragment`` names what this is a piece of (an album, a long text that the platform took apart): pieces of one name
+    are one message."""
 
     id: str
     address: Address
@@ -63,6 +67,7 @@ class UserMessage:
     caller: CallerRequest | None = None
     places: tuple[str, ...] = ()
     again: str = ""
+    fragment: str = ""
     kind: Literal["message"] = "message"
 
 

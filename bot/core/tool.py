@@ -62,11 +62,13 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What the model reads. ``error`` marks a failure; ``source`` names where untrusted text came from."""
+    """What the model reads. ``error`` marks a failure; ``source`` names where untrusted text came from; ``files`` are for
+    the person, and a copy of each is kept."""
 
     text: str
     error: bool = False
     source: str = ""
+    files: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

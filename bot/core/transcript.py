@@ -10,6 +10,31 @@ from bot.core.address import Address, Sender
 from bot.core.inbound import Quote
 from bot.core.model import CallBlock, Message, TextBlock, ThinkingBlock, Usage
 from bot.core.stop import StopReason
+from bot.core.view import OutFile
+
+
+Trouble = Literal[
+    *("", "large", "many", "gone", "kind", "broken", "locked", "blank", "reader", "picture", "slow", "unopened"),
+    *("deaf", "unheard", "silent", "cut", "still"),
+]
+"""What a person has to know of a file, in a word; ``bot.core.texts`` has the sentence under ``file_…``."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptFile:
+    """A file that came with a message. ``path`` is where it is kept, below the data folder ("" where it was not fetched).
+
+    ``text`` is what can be read of it, ``picture`` the path of the JPEG that models are shown. ``spoken``: it is the
+    person's own voice, and ``text`` what they said.
+    """
+
+    name: str
+    media_type: str
+    path: str = ""
+    text: str = ""
+    picture: str = ""
+    spoken: bool = False
+    trouble: Trouble = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +48,7 @@ class UserRow:
     quote: Quote | None = None
     steered: bool = False
     again: str = ""
+    files: tuple[KeptFile, ...] = ()
     kind: Literal["user"] = "user"
 
 
@@ -78,13 +104,15 @@ class StepRow:
 
 @dataclass(frozen=True, slots=True)
 class ResultRow:
-    """The result of one call; every call in a ``StepRow`` has one before the next user row of another turn."""
+    """The result of one call; every call in a ``StepRow`` has one before the next user row of another turn. ``files`` are
+    for the person; their paths are below the data folder."""
 
     call_id: str
     name: str
     text: str
     error: bool = False
     seconds: float = 0.0
+    files: tuple[OutFile, ...] = ()
     kind: Literal["result"] = "result"
 
 

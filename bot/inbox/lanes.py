@@ -23,6 +23,8 @@ from bot.store.transcript import TranscriptRows
 WhenBusy = Literal["steer", "queue", "collect", "interrupt"]
 
 COLLECT_SECONDS: Final = 0.5
+FRAGMENT_SECONDS: Final = 0.8
+"""Pieces of one album or long text arrive within this time of each other (PLATFORMS.md 1.6)."""
 
 
 class RunTurn(Protocol):
@@ -284,8 +286,11 @@ class Lanes:
     async def _steer(self, lane: _Lane, turn: Turn, first: bool) -> int:
         """Let waiting messages of the same person join the turn, in order, up to the first that must stand alone.
 
-        With ``collect`` also before the turn begins, with a moment for more to come.
+        With ``collect`` also before the turn begins, with a moment for more to come. Pieces of the message that opened
+        the turn join it before it begins, whatever is set.
         """
+        if first and turn.message.fragment:
+            return await self._gather(lane, turn)
         if self._when_busy not in ("steer", "collect") or (first and self._when_busy == "steer"):
             return 0
         if first:
@@ -297,16 +302,41 @@ class Lanes:
                 break
             if message.sender.identity != turn.sender.identity:
                 break
-            row = lane.waiting.popleft()
-            said = UserRow(message.text, message.sender, message.id, message.quote, steered=True)
-            try:
-                joined += bool(await self._transcript.steer(row.id, turn.address, turn.id, self._clock.now(), said))
-            except StoreError:
-                lane.waiting.appendleft(row)
-                raise
+            joined += await self._join(lane, turn, lane.waiting[0])
         return joined
+
+    async def _gather(self, lane: _Lane, turn: Turn) -> int:
+        """The other pieces, until none has come for a while."""
+        joined = 0
+        while True:
+            await self._clock.sleep(FRAGMENT_SECONDS)
+            pieces = [row for row in lane.waiting if _is_piece(row, turn.message)]
+            if not pieces:
+                return joined
+            for row in pieces:
+                joined += await self._join(lane, turn, row)
+
+    async def _join(self, lane: _Lane, turn: Turn, row: InboxRow) -> int:
+        """Take a waiting message into the turn; 0 when it was dealt with meanwhile."""
+        message = row.inbound
+        assert isinstance(message, UserMessage)
+        at = lane.waiting.index(row)
+        lane.waiting.remove(row)
+        said = UserRow(message.text, message.sender, message.id, message.quote, steered=True)
+        try:
+            return int(bool(await self._transcript.steer(row.id, turn.address, turn.id, self._clock.now(), said)))
+        except StoreError:
+            lane.waiting.insert(at, row)
+            raise
 
     def _leave(self, address: Address, lane: _Lane) -> None:
         """A lane with nothing to do dies."""
         if not lane.live and not lane.waiting and not lane.serving and self._lanes.get(address) is lane:
             del self._lanes[address]
+
+
+def _is_piece(row: InboxRow, of: UserMessage) -> bool:
+    piece = row.inbound
+    return (
+        isinstance(piece, UserMessage) and piece.fragment == of.fragment and piece.sender.identity == of.sender.identity
+    )

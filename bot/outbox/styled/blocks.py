@@ -53,6 +53,7 @@ class Scribe:
         self._quotes = 0
         self._quote_level = 0
         self._quote_start: int | None = None
+        self._quote_opens = ""
         self._end_line = 0
         self._after_heading = False
 
@@ -97,14 +98,14 @@ class Scribe:
             self._margins.pop()
         elif token.type == "blockquote_open":
             if not self._quotes:
-                self._quote_level = self._margins[-1].level
+                self._quote_level, self._quote_opens = self._margins[-1].level, ""
             self._quotes += 1
             self._margins.append(Margin())
         elif token.type == "blockquote_close":
             self._quotes -= 1
             self._margins.pop()
             if not self._quotes and self._quote_start is not None:
-                self._canvas.mark("blockquote", self._quote_start, "", self._quote_level)
+                self._canvas.mark("blockquote", self._quote_start, self._quote_opens, self._quote_level)
                 self._quote_start = None
 
     def _item(self, token: Token) -> None:
@@ -146,7 +147,7 @@ class Scribe:
         for marker in self._markers:
             start = canvas.size
             if marker.quoted and self._quote_start is None:
-                self._quote_start = start
+                self._quote_start, self._quote_opens = start, "item"
             canvas.write(marker.text)
             if marker.level:
                 canvas.mark("item", start, marker.value, marker.level)

@@ -108,6 +108,7 @@ class _Reader:
         return Leaf((run,), code=True, language=code.value, depth=code.level, quote=quote, outer=outer)
 
     def _line(self, at: int, end: int) -> Leaf:
+        quote, outer = self._quote(at)
         items: list[Item] = []
         depth = 0
         while (span := self._margins.get(at)) and at < end:
@@ -116,7 +117,6 @@ class _Reader:
                 items.append(Item(span.level, span.value, self._text[at : span.end]))
             at = min(span.end, end)
         heading = _holder(self._headings, at)
-        quote, outer = self._quote(at)
         level = self._headings[heading].level if heading >= 0 else 0
         return Leaf(tuple(self._between(at, end)), 0, level, False, "", tuple(items), depth, quote, outer)
 

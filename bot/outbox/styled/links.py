@@ -115,12 +115,14 @@ def _host(url: str) -> str:
 
 
 def _bare(styled: Styled) -> Iterator[Span]:
-    """Links over the addresses that stand in plain text."""
+    """Links over the addresses that stand in plain text. Where a style begins or ends, so does an address."""
     if "://" not in styled.text:
         return
-    taken = sorted((span.start, span.end) for span in styled.spans if span.kind in ("code", "pre", "text_link"))
+    taken = [(span.start, span.end) for span in styled.spans if span.kind in ("code", "pre", "text_link")]
+    borders = sorted({at for span in styled.spans for at in (span.start, span.end)})
     for found in _ADDRESS.finditer(styled.text):
-        url = trimmed(found[0])
+        border = bisect_right(borders, found.start())
+        url = trimmed(found[0] if border == len(borders) else found[0][: borders[border] - found.start()])
         start, end = found.start(), found.start() + len(url)
         if len(url) >= _SHORTEST and not _overlaps(taken, start, end):
             yield Span("text_link", start, end, url)
