@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -26,10 +27,11 @@ def chain(
     extra: str = "",
     local: ModelRef | None = LOCAL,
     met: Callable[[ModelRef, ProviderError], None] = lambda model, error: None,
+    clock: FakeClock | None = None,
 ) -> Chain:
     file = folder / "config.yaml"
     file.write_text(f"data_dir: data\n{extra}", encoding="utf-8")
-    return Chain(load(file, env), transport, FakeClock(), local, met)
+    return Chain(load(file, env), transport, clock or FakeClock(), local, met)
 
 
 async def names(made: Chain) -> list[str]:
@@ -68,9 +70,15 @@ async def test_one_key_puts_its_vendor_first(
 async def test_a_running_ollama_offers_what_it_has_and_leaves_when_it_stops(tmp_path: Path) -> None:
     transport = Transport()
     async with LlmSim(Settings(ollama_models=("nomic-embed-text", "qwen3:4b"))) as sim:
-        made = chain(tmp_path, transport, {}, f"providers:\n  ollama: {{base_url: {sim.url}}}\n")
+        clock = FakeClock()
+        made = chain(tmp_path, transport, {}, f"providers:\n  ollama: {{base_url: {sim.url}}}\n", clock=clock)
         assert await names(made) == ["ollama/qwen3:4b", "local/auto"]
+        alone = asyncio.create_task(made.left_alone())
+        await asyncio.sleep(0)
+        assert not alone.done()
     assert await names(made) == ["local/auto"]
+    await clock.advance(60)
+    assert alone.done(), "now the embedded model is fetched and loaded"
     await transport.aclose()
 
 
