@@ -6,7 +6,7 @@ PYTHON := python3
 endif
 VENV := .venv
 BIN := $(VENV)/bin
-RUN_EXTRAS := telegram,discord,slack,local,anthropic,openai,ollama
+RUN_EXTRAS := telegram,discord,slack,local,anthropic,openai,ollama,files
 NPM_TOOLS := .npm
 REFEREES := .referees
 

@@ -36,7 +36,7 @@ class Chain:
         self._config, self._transport, self._clock, self._local = config, transport, clock, local
         self._met = met
         llm = config.brain.llm
-        self._wanted = [llm.default.ref(), *(entry.ref() for entry in llm.fallback)]
+        self._wanted = [config.ref(entry) for entry in (llm.default, *llm.fallback)]
         self._served: dict[str, tuple[str, ...]] = {}
         self._told: dict[str, str] = {}
 

@@ -16,6 +16,7 @@ from bot.app.chain import Chain
 from bot.app.control import ControlServer, control_app
 from bot.app.edges import Edges, http_place
 from bot.app.faults import ModelFaults
+from bot.app.intake import intake_of
 from bot.app.local import LocalModel
 from bot.app.lock import FolderLock
 from bot.app.metered import MeteredProvider
@@ -150,7 +151,9 @@ class Daemon:
         self._gate = gate_of(config, lambda address: self._settings.of(address).trigger)
         self._groups = Groups(store, self._gate, self._announcements, clock, config.name, config.language)
         self._pairing = Pairing(store.people, self._gate, clock, announce=self._announce, turn_out=self._turn_out)
-        self._approvals = Approvals(store.approvals, clock, self._gate.is_owner, config.tools.approval_minutes)
+        self._approvals = Approvals(
+            store.approvals, clock, self._gate.is_owner, config.tools.approval_minutes, self._metrics.approval
+        )
 
     async def run(
         self,
@@ -206,7 +209,7 @@ class Daemon:
                     await self._drained()
 
     def _build_inbox(self, turns: asyncio.TaskGroup) -> Inbox:
-        brain = self._brain()
+        brain, attach = self._brain(), intake_of(self._config, self._edges, self._models, self._store, self._clock).take
         runner = TurnRunner(
             brain=brain,
             commands=Commands(
@@ -224,6 +227,7 @@ class Daemon:
             ended=self._ended,
             trouble=self._note_trouble,
             earlier=self._edges.earlier,
+            attach=attach,
         )
         self._lanes = Lanes(
             group=turns,
@@ -233,6 +237,7 @@ class Daemon:
             clock=self._clock,
             admission=Admission(self._live_turns),
             when_busy=self._config.brain.when_busy,
+            attach=attach,
         )
         self._metrics.lanes_from(lambda: self._lanes.live_lanes if self._lanes else 0)
         return Inbox(

@@ -17,7 +17,7 @@ from bot.config.loaded import Config
 from bot.core.address import Address
 from bot.core.errors import ChannelError
 from bot.core.http import Http
-from bot.core.inbound import ButtonPress, UserMessage
+from bot.core.inbound import ButtonPress, FileRef, UserMessage
 from bot.core.ports import AsgiApp, Channel, ChannelKit, Clock, Receive
 from bot.core.text import clipped
 from bot.core.transcript import Overheard
@@ -27,6 +27,7 @@ from bot.outbox.publisher import Publisher
 from bot.outbox.screen import Screen
 from bot.store.store import Store
 from bot.web.metrics import Metrics
+from bot.web.server import PortServer
 
 log = logging.getLogger(__name__)
 
@@ -65,6 +66,8 @@ class Edges:
                 account=ACCOUNT,
                 language=config.language,
                 about=about,
+                located=self.store.files.located,
+                serve=PortServer,
             )
             channel: Channel = builder(entry.module)(entry.config, kit)
             self.governor.declare(name, getattr(channel, "rates", Rates(chat_interval=channel.limits.pace)))
@@ -111,9 +114,17 @@ class Edges:
             turn=turn.id,
             language=turn.language,
             limits=self.limits(turn.address),
+            send_file=getattr(self.channels[turn.address.channel], "send_file", None),
             screen=screen,
             work=turn.work,
         )
+
+    async def fetch(self, file: FileRef) -> bytes:
+        """Raises ``ChannelError``, also for a file of a channel that does not run."""
+        channel = self.channels.get(file.channel)
+        if channel is None:
+            raise ChannelError(f"{file.channel} does not run.")
+        return await channel.fetch(file)
 
     async def answer(self, press: ButtonPress, notice: str) -> None:
         await self.channels[press.address.channel].answer(press, notice)

@@ -74,7 +74,7 @@ class MeteredChannel:
         except ChannelError as error:
             self._metrics.channel_error(self.name, error)
             raise
-        self._metrics.shown(self.name, edit=ref is not None)
+        self._metrics.shown(self.name, edit=ref is not None or part.fleeting)
         return shown
 
     async def remove(self, to: Address, ref: Ref) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import secrets
 from collections import defaultdict
 from collections.abc import Callable
@@ -18,8 +19,12 @@ from bot.core.tool import ToolCall, ToolSpec
 from bot.core.view import ApprovalCard
 from bot.store.approvals import Approval, ApprovalRows
 
+log = logging.getLogger(__name__)
+
 VERBS: Final = ("once", "chat", "always", "deny")
 GRANTED: Final = frozenset({"once", "chat", "always"})
+NOT_ALLOWED: Final = "not_allowed"
+"""A press by somebody who may not decide: it changes nothing."""
 
 
 def readable(call: ToolCall) -> str:
@@ -28,10 +33,18 @@ def readable(call: ToolCall) -> str:
 
 
 class Approvals:
-    """``is_owner`` tells who may decide everything; the asker may decide what stays within the asker's own reach."""
+    """``is_owner`` tells who may decide everything; the asker may decide what stays within the asker's own reach.
+    ``count`` is told each decision once: a verb, ``expired``, ``void`` or ``NOT_ALLOWED``."""
 
-    def __init__(self, rows: ApprovalRows, clock: Clock, is_owner: Callable[[Sender], bool], minutes: float) -> None:
-        self._rows, self._clock, self._is_owner = rows, clock, is_owner
+    def __init__(
+        self,
+        rows: ApprovalRows,
+        clock: Clock,
+        is_owner: Callable[[Sender], bool],
+        minutes: float,
+        count: Callable[[str], None] = lambda decision: None,
+    ) -> None:
+        self._rows, self._clock, self._is_owner, self._count = rows, clock, is_owner, count
         self._seconds = minutes * 60
         self._decided: defaultdict[str, asyncio.Event] = defaultdict(asyncio.Event)
 
@@ -67,7 +80,7 @@ class Approvals:
                     return current
                 left = approval.card.expires_at - self._clock.now()
                 if left <= 0:
-                    await self._rows.decide(approval.card.id, "expired", "", self._clock.now())
+                    await self._end(approval.card.id, "expired")
                     continue
                 await self._first(decided, left)
         finally:
@@ -85,7 +98,18 @@ class Approvals:
         """The turn is over: its open questions can no longer be answered."""
         for approval in await self._rows.of_turn(turn_id):
             if not approval.card.decision:
-                await self._rows.decide(approval.card.id, "void", "", self._clock.now())
+                await self._end(approval.card.id, "void")
+
+    async def _end(self, approval_id: str, decision: str) -> None:
+        """Nobody decided it."""
+        outcome = await self._rows.decide(approval_id, decision, "", self._clock.now())
+        if outcome is not None and outcome[1]:
+            self._book(outcome[0], decision)
+
+    def _book(self, approval: Approval, decision: str, by: str = "") -> None:
+        said = f"{decision}, by {by}" if by else decision
+        log.info("approval %s of %s in %s: %s", approval.card.id, approval.card.tool, approval.address, said)
+        self._count(decision)
 
     async def decide(self, press: ButtonPress, language: str) -> str:
         """Apply a press and return the sentence for the presser, in the card's language where that is known.
@@ -99,6 +123,7 @@ class Approvals:
             return say("press_unknown", language)
         language = language_of(approval.card.reason)
         if not self._may_decide(press.sender, approval, verb):
+            self._book(approval, NOT_ALLOWED, press.sender.identity)
             return say("press_not_yours", language)
         if approval.card.expires_at <= self._clock.now():
             verb = "expired"
@@ -112,6 +137,7 @@ class Approvals:
             return say("press_decided", language, decision=say(f"decision_{approval.card.decision}", language))
         if approval_id in self._decided:
             self._decided[approval_id].set()
+        self._book(approval, verb, "" if verb == "expired" else press.sender.identity)
         return say(f"decision_{verb}", language)
 
     def _may_decide(self, sender: Sender, approval: Approval, verb: str) -> bool:

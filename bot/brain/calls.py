@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import difflib
 import logging
+import mimetypes
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,19 +17,22 @@ from bot.brain.policy import Policy
 from bot.brain.progress import summary_of
 from bot.brain.turn import Emit, Floor, Turn
 from bot.core.errors import ToolFailed
-from bot.core.events import ApprovalAsked, ApprovalDecided, ToolEnded, ToolStarted
+from bot.core.events import ApprovalAsked, ApprovalDecided, Enclosed, ToolEnded, ToolStarted
 from bot.core.ports import Clock, Tool
 from bot.core.tasks import first_failure
 from bot.core.text import storable
 from bot.core.texts import say
 from bot.core.tool import Effect, ToolCall, ToolContext, ToolResult
 from bot.core.transcript import ResultRow
+from bot.core.view import OutFile
 from bot.store.store import Store
 
 log = logging.getLogger(__name__)
 
 SIDE_BY_SIDE: Final = 8
 RESULT_CHARS: Final = 10_000
+MOST_FILE_BYTES: Final = 50 * 1024 * 1024
+"""What the most generous platform takes."""
 UNKNOWN_OUTCOME: Final = (
     "Interrupted by a restart: whether it took effect is unknown. Do not simply repeat it; tell the person."
 )
@@ -99,13 +104,30 @@ class CallRunner:
             tool = self._checked(call, started)
             await self._permit(turn, call, tool, emit, floor, wait)
             result = await self._perform(turn, call, tool)
+            files = await self._kept(result.files)
         except ToolFailed as failure:
-            result = ToolResult(str(failure), error=True)
+            result, files = ToolResult(str(failure), error=True), ()
         seconds = round(self._clock.monotonic() - begun - wait.seconds, 3)
-        row = ResultRow(call.id, call.name, _cut(result.text), result.error, seconds)
+        row = ResultRow(call.id, call.name, _cut(result.text), result.error, seconds, files)
         await self._store.transcript.result(turn.address, turn.id, self._clock.now(), row)
         emit(ToolEnded(call.id, seconds, result.error))
+        if files:
+            emit(Enclosed(self._store.files.located(files)))
         return wait.seconds
+
+    async def _kept(self, paths: Sequence[Path]) -> tuple[OutFile, ...]:
+        """A copy of each file that a tool has for the person: what becomes of its own is the tool's business."""
+        kept = []
+        for path in paths:
+            try:
+                if await asyncio.to_thread(os.path.getsize, path) > MOST_FILE_BYTES:
+                    raise ToolFailed(f"{path.name} is too large to be sent.")
+                content = await asyncio.to_thread(path.read_bytes)
+            except OSError as error:
+                raise ToolFailed(f"{path.name} cannot be read: {error.strerror}.") from error
+            media_type = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
+            kept.append(OutFile(path.name, media_type, await self._store.files.keep(content)))
+        return tuple(kept)
 
     def _checked(self, call: ToolCall, started: frozenset[str]) -> Tool:
         """The tool of a call that may be considered at all; raises ``ToolFailed`` in words for the model."""

@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from bot.brain.history import fenced
+from bot.brain.fencing import fenced
 from bot.time.dates import Found, dates_in
 from bot.time.festivals import UNTOLD
 

@@ -5,21 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from itertools import groupby
+from types import MappingProxyType
+from typing import Final
 
+from bot.brain.fencing import fenced
+from bot.brain.files import fitting, in_prompt, shown
 from bot.brain.tokens import MESSAGE_TOKENS, estimated_tokens
 from bot.core.inbound import Quote
 from bot.core.model import Block, CallBlock, ImageBlock, Message, ResultBlock, TextBlock, ThinkingBlock
 from bot.core.stop import StopReason
 from bot.core.transcript import EndRow, GivenRow, OverheardRow, ReplyRow, ResultRow, Row, StepRow, UserRow, as_revised
 
+NO_PICTURES: Final[Mapping[str, bytes]] = MappingProxyType({})
 NO_RESULT = "No result: the call was not finished."
 UNANSWERED = "<note>\nThis got no answer at the time. Come back to it only if the person does.\n</note>"
-
-
-def fenced(tag: str, text: str) -> str:
-    """``text`` between tags that it cannot close itself."""
-    harmless = text.replace("</", "<\u200b/")
-    return f"<{tag}>\n{harmless}\n</{tag}>"
 
 
 def user_text(text: str, quote: Quote | None) -> str:
@@ -29,8 +28,9 @@ def user_text(text: str, quote: Quote | None) -> str:
     return f"{fenced('forwarded' if quote.forwarded else 'quoted', quote.text)}\n\n{text}".strip()
 
 
-def turn_messages(rows: Sequence[Row]) -> list[Message]:
-    """The messages of one turn. Every call gets a result, in the order of the calls; a missing one is said to be so."""
+def turn_messages(rows: Sequence[Row], pictures: Mapping[str, bytes] = NO_PICTURES) -> list[Message]:
+    """The messages of one turn. Every call gets a result, in the order of the calls; a missing one is said to be so. Of
+    the pictures that came along those are shown whose JPEG is in ``pictures``, by its path."""
     messages: list[Message] = []
     calls: list[CallBlock] = []
     results: dict[str, ResultBlock] = {}
@@ -49,9 +49,11 @@ def turn_messages(rows: Sequence[Row]) -> list[Message]:
                 messages.extend(given)
             case OverheardRow(messages=said):
                 context = fenced("overheard", "\n".join(f"{one.name}: {one.text}" for one in said)) + "\n\n"
-            case UserRow(text=text, quote=quote):
+            case UserRow(text=text, quote=quote, files=files):
                 settle()
-                messages.append(Message("user", (TextBlock(context + user_text(text, quote)),)))
+                parts = (context + user_text(text, quote), *(in_prompt(file, pictures) for file in files))
+                words = TextBlock("\n\n".join(part for part in parts if part))
+                messages.append(Message("user", (words, *shown(files, pictures))))
                 context = ""
             case StepRow(content=content):
                 settle()
@@ -94,12 +96,14 @@ def _block_tokens(block: Block) -> int:
     raise TypeError(type(block).__name__)
 
 
-def history_messages(rows: Sequence[Row], budget_tokens: int, again: str = "") -> list[Message]:
+def history_messages(
+    rows: Sequence[Row], budget_tokens: int, again: str = "", *, file_tokens: int | None = None
+) -> list[Message]:
     """The newest whole turns that fit ``budget_tokens``; a turn is kept or left out as one, so pairs are never split.
 
     A turn that was set aside is left out: what it holds may be what breaks the process. So is one that was asked once
     more, or is now (``again``): its answer was not wanted. A question that got no answer
-    stays, and is said to be one.
+    stays, and is said to be one. Of files the text stays, up to ``file_tokens`` in a turn, and of pictures a mention.
     """
     kept: list[list[Message]] = []
     left = budget_tokens
@@ -114,7 +118,7 @@ def history_messages(rows: Sequence[Row], budget_tokens: int, again: str = "") -
         end = next((row.body for row in turn if isinstance(row.body, EndRow)), None)
         if end is not None and end.reason is StopReason.PARKED:
             continue
-        messages = without_thinking(turn_messages(turn))
+        messages = without_thinking(turn_messages(turn if file_tokens is None else fitting(turn, file_tokens)))
         if end is not None and messages and messages[-1].role == "user":
             messages[-1] = Message("user", (*messages[-1].content, TextBlock(UNANSWERED)))
         left -= sum(map(size_of, messages))

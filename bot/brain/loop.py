@@ -12,6 +12,8 @@ from typing import Final
 
 from bot.brain.approvals import Approvals
 from bot.brain.calls import Bench, CallRunner
+from bot.brain.files import is_unreadable, pictures_of, told
+from bot.brain.history import NO_PICTURES
 from bot.brain.policy import Policy
 from bot.brain.progress import Progress, calls_of, joined, progress_of, text_of
 from bot.brain.prompt import Persona, request_for
@@ -19,15 +21,14 @@ from bot.brain.step import ModelSteps, StepFailed
 from bot.brain.turn import Emit, Floor, Turn
 from bot.core.address import Address
 from bot.core.errors import ContextTooLong, ModelMissing, ModelNotHere
-from bot.core.events import Resumed, TurnEnded
+from bot.core.events import Notice, Resumed, TurnEnded
 from bot.core.faults import fault_sentence, until_words
 from bot.core.model import CallBlock, ModelRef, ModelRequest, ModelStopReason, TextBlock, ThinkingBlock
 from bot.core.ports import Clock, Provider
 from bot.core.stop import StopReason
 from bot.core.texts import say
 from bot.core.tool import Effect, ToolCall, ToolSpec
-from bot.core.transcript import EndRow, GivenRow, ResultRow, RevisedRow, Row, StepRow, UserRow
-from bot.core.view import ApprovalCard
+from bot.core.transcript import EndRow, GivenRow, KeptFile, ResultRow, RevisedRow, Row, StepRow, UserRow
 from bot.store.store import Store
 from bot.store.transcript import Draft, Opening
 
@@ -94,10 +95,10 @@ class Brain:
             past = await self._store.transcript.history(turn.address, rows[0].id if rows else 0, HISTORY_ROWS)
         progress = progress_of(rows)
         if progress.end is not None:
-            return await self._show_again(turn, progress, progress.end, emit)
+            return await self._show_again(turn, rows, progress, progress.end, emit)
         if draft is not None or progress.steps:
             text = joined((progress.text, draft.text)) if draft else progress.text
-            emit(Resumed(text, progress.tools, await self._cards(turn, progress)))
+            emit(await self._resumed(turn, progress, text))
         ending = await self._until_ended(turn, emit, floor, past, rows, draft)
         return await self.end(turn, ending, emit)
 
@@ -144,9 +145,9 @@ class Brain:
     async def break_off(self, turn: Turn, reason: StopReason, emit: Emit, reference: str = "") -> StopReason:
         """End a turn that was cancelled or broke: keep the partial text, close open calls, say why."""
         await self._store.database.settled()  # what it was writing when it was cancelled
-        progress = progress_of(await self._store.transcript.turn_rows(turn.id))
+        progress = progress_of(rows := await self._store.transcript.turn_rows(turn.id))
         if progress.end is not None:
-            return await self._show_again(turn, progress, progress.end, emit)
+            return await self._show_again(turn, rows, progress, progress.end, emit)
         draft = await self._store.transcript.draft(turn.id)
         if draft is not None:
             await self._store.transcript.append(turn.address, turn.id, self._clock.now(), _broken_off(draft))
@@ -161,20 +162,32 @@ class Brain:
                 turn.address, turn.id, self._clock.now(), ResultRow(call.id, call.name, words, error=True)
             )
         await self._approvals.void(turn.id)
-        progress = progress_of(await self._store.transcript.turn_rows(turn.id))
-        emit(Resumed(progress.text, progress.tools, await self._cards(turn, progress)))
+        progress = progress_of(rows := await self._store.transcript.turn_rows(turn.id))
+        self._tell(turn, rows, emit)
+        emit(await self._resumed(turn, progress, progress.text))
         return await self.end(turn, Ending(reason, reference=reference), emit)
 
-    async def _show_again(self, turn: Turn, progress: Progress, end: EndRow, emit: Emit) -> StopReason:
-        emit(Resumed(progress.text, progress.tools, await self._cards(turn, progress)))
+    async def _show_again(
+        self, turn: Turn, rows: Sequence[Row], progress: Progress, end: EndRow, emit: Emit
+    ) -> StopReason:
+        if end.reason is not StopReason.UNREADABLE:  # its own sentence says all there is to say of the files
+            self._tell(turn, rows, emit)
+        emit(await self._resumed(turn, progress, progress.text))
         emit(TurnEnded(end.reason, end.text, self._split(turn, progress.open_calls)[1]))
         return end.reason
 
-    async def _cards(self, turn: Turn, progress: Progress) -> tuple[ApprovalCard, ...]:
-        """Those of calls that still hold."""
+    def _tell(self, turn: Turn, rows: Sequence[Row], emit: Emit) -> None:
+        """What the person has to know of the files that came along."""
+        chain = self._chain(turn)
+        for sentence in told(rows, turn.language, sees=bool(chain) and chain[0].vision):
+            emit(Notice(sentence))
+
+    async def _resumed(self, turn: Turn, progress: Progress, text: str) -> Resumed:
+        """With the cards of calls that still hold."""
         calls = {line.call_id for line in progress.tools}
         found = await self._store.approvals.of_turn(turn.id)
-        return tuple(approval.card for approval in found if approval.card.call_id in calls)
+        cards = tuple(approval.card for approval in found if approval.card.call_id in calls)
+        return Resumed(text, progress.tools, cards, self._store.files.located(progress.files))
 
     async def _until_ended(
         self, turn: Turn, emit: Emit, floor: Floor, past: Sequence[Row], known: Sequence[Row], draft: Draft | None
@@ -222,8 +235,8 @@ class Brain:
             return None
         if progress.calls_made >= self._limits.tool_calls:
             return Ending(StopReason.TOOL_LIMIT)
-        told = say(f"instead_{last.fault}", turn.language, wanted=last.wanted, model=last.model) if last.fault else ""
-        return Ending(StopReason.ANSWERED, told)
+        why = say(f"instead_{last.fault}", turn.language, wanted=last.wanted, model=last.model) if last.fault else ""
+        return Ending(StopReason.ANSWERED, why)
 
     async def _step(
         self,
@@ -239,6 +252,11 @@ class Brain:
         chain = self._chain(turn)
         if not chain:
             return Ending(StopReason.NO_MODEL)
+        if progress.steps == 0 and is_unreadable(rows, sees=chain[0].vision):
+            return Ending(StopReason.UNREADABLE, "\n\n".join(told(rows, turn.language, sees=chain[0].vision)))
+        self._tell(turn, rows, emit)
+        sees = any(model.vision for model in chain)
+        pictures = await pictures_of(rows, self._store.files) if sees else NO_PICTURES
         persona = self._persona()
         calls_left = max(0, self._limits.tool_calls - progress.calls_made)
 
@@ -254,6 +272,7 @@ class Brain:
                 zone=turn.zone or self._bench.zone,
                 unfinished=unfinished,
                 no_more_tools=calls_left == 0,
+                pictures=pictures,
             )
 
         try:
@@ -284,9 +303,9 @@ class Brain:
             case ModelNotHere():
                 return Ending(StopReason.NO_MODEL, reference=reference)
         until = until_words(cause.retry_after, self._clock.now(), turn.zone or self._bench.zone)
-        told = fault_sentence(type(cause), turn.language, provider=model.provider, model=model.model, until=until)
+        why = fault_sentence(type(cause), turn.language, provider=model.provider, model=model.model, until=until)
         reason = StopReason.NO_MODEL if isinstance(cause, ModelMissing) else StopReason.PROVIDER_UNAVAILABLE
-        return Ending(reason, say("with_reference", turn.language, told=told, reference=reference), reference)
+        return Ending(reason, say("with_reference", turn.language, told=why, reference=reference), reference)
 
     def _specs(self, turn: Turn) -> tuple[ToolSpec, ...]:
         """Our tools and, for an API client, its own beside those of ours that need no press: nobody could be asked."""
@@ -314,13 +333,13 @@ class Brain:
         return f"{self._limits.tool_calls}"
 
 
-def opening_rows(turn: Turn) -> tuple[GivenRow | UserRow, ...]:
-    """The rows a turn begins with: what an API client brought along, and what the person wrote."""
+def opening_rows(turn: Turn, files: Sequence[KeptFile] = ()) -> tuple[GivenRow | UserRow, ...]:
+    """The rows a turn begins with: what an API client brought along, and what the person wrote and sent with it."""
     message = turn.message
     given = (GivenRow(message.caller.history),) if message.caller is not None else ()
     said = (
-        (UserRow(message.text, message.sender, message.id, message.quote, again=message.again),)
-        if message.text or message.caller is None
+        (UserRow(message.text, message.sender, message.id, message.quote, again=message.again, files=tuple(files)),)
+        if message.text or files or message.caller is None
         else ()
     )
     return (*given, *said)

@@ -9,7 +9,7 @@ from bot.core.model import CallBlock, TextBlock
 from bot.core.text import clipped
 from bot.core.tool import ToolCall
 from bot.core.transcript import EndRow, ReplyRow, ResultRow, RevisedRow, Row, StepRow, UserRow
-from bot.core.view import ToolLine
+from bot.core.view import OutFile, ToolLine
 
 SUMMARY_CHARS = 60
 
@@ -17,7 +17,8 @@ SUMMARY_CHARS = 60
 @dataclass(frozen=True, slots=True)
 class Progress:
     """``text`` is the answer so far, ``steps`` how many model calls are finished, ``open_calls`` those of the last
-    step that have no result, ``fresh_input`` whether something was said to the model that it has not answered."""
+    step that have no result, ``fresh_input`` whether something was said to the model that it has not answered,
+    ``files`` what is for the person (with paths below the data folder)."""
 
     text: str
     steps: int
@@ -27,6 +28,7 @@ class Progress:
     fresh_input: bool
     last_stop: str
     end: EndRow | None
+    files: tuple[OutFile, ...] = ()
 
 
 def summary_of(call: ToolCall) -> str:
@@ -63,6 +65,7 @@ def progress_of(rows: Sequence[Row]) -> Progress:
     texts: list[str] = []
     lines: dict[str, ToolLine] = {}
     open_calls: dict[str, ToolCall] = {}
+    files: list[OutFile] = []
     steps = calls_made = 0
     fresh, last_stop, end = True, "", None
     for row in rows:
@@ -76,6 +79,7 @@ def progress_of(rows: Sequence[Row]) -> Progress:
                     lines[call.id] = ToolLine(call.id, call.name, summary_of(call))
             case ResultRow() as result:
                 open_calls.pop(result.call_id, None)
+                files.extend(result.files)
                 fresh = True
                 if result.call_id in lines:
                     line = lines[result.call_id]
@@ -89,9 +93,12 @@ def progress_of(rows: Sequence[Row]) -> Progress:
                 texts.clear()
                 lines.clear()
                 open_calls.clear()
+                files.clear()
             case ReplyRow(text=text):
                 texts.append(text)
             case EndRow():
                 end = row.body
     open_now = tuple(open_calls.values())
-    return Progress(joined(texts), steps, calls_made, open_now, tuple(lines.values()), fresh, last_stop, end)
+    return Progress(
+        joined(texts), steps, calls_made, open_now, tuple(lines.values()), fresh, last_stop, end, tuple(files)
+    )

@@ -21,9 +21,10 @@ from bot.core.errors import (
     StreamCut,
     StreamStalled,
 )
-from bot.core.events import Resumed, TextDelta, ThinkingStarted
+from bot.core.events import Notice, Resumed, TextDelta, ThinkingStarted
 from bot.core.model import (
     CallBlock,
+    ImageBlock,
     ModelCall,
     ModelRef,
     ModelRequest,
@@ -38,6 +39,7 @@ from bot.core.model import (
 )
 from bot.core.ports import Clock, Provider
 from bot.core.tasks import alongside
+from bot.core.texts import say
 from bot.core.tool import ToolCall
 from bot.core.transcript import StepRow
 from bot.core.view import ToolLine
@@ -76,6 +78,11 @@ def fault_of(error: ProviderError) -> Fault:
     return "unreachable"
 
 
+def _shows_pictures(request: ModelRequest) -> bool:
+    """Whether the refusal may be of a picture: then the model is asked once more without."""
+    return any(isinstance(block, ImageBlock) for message in request.messages for block in message.content)
+
+
 def _cancelled() -> int:
     task = asyncio.current_task()
     return task.cancelling() if task else 0
@@ -105,6 +112,7 @@ class ModelSteps:
         cancelled = _cancelled()
         given_up: ModelRef | None = None
         longest = draft.text
+        blind: set[ModelRef] = set()
         cards = tuple(approval.card for approval in await self._store.approvals.of_turn(turn.id)) if tools else ()
         for model in (model for model in chain for _ in range(TRIES_AFTER_TEXT)):
             if model == given_up:
@@ -112,8 +120,12 @@ class ModelSteps:
             emit(ThinkingStarted())
             anew = await self._anew(turn, draft, before)
             writer = self._writer(turn, draft, before, Resumed(before, tools, cards), emit, anew)
+            seeing = replace(model, vision=False) if model in blind else model
+            request = build(seeing, "" if anew is not None else draft.text)
             try:
-                step = await self._ask(turn, build(model, "" if anew is not None else draft.text), writer)
+                step = await self._ask(turn, request, writer)
+                if model in blind:
+                    emit(Notice(say("file_refused", turn.language, model=str(model))))
                 if anew is not None and not writer.wrote:
                     await self._taken_back(turn, step, anew)
                     emit(Resumed(before, tools, cards))
@@ -132,6 +144,9 @@ class ModelSteps:
                 again = (
                     error.retryable and writer.wrote and not (isinstance(error, StreamStalled) and len(set(chain)) > 1)
                 )
+                if isinstance(error, RequestRefused) and model not in blind and _shows_pictures(request):
+                    blind.add(model)
+                    again = True
                 given_up = None if again else model
                 if not error.next_model:
                     break

@@ -14,6 +14,7 @@ from bot.config.model_entry import ModelEntry
 from bot.config.problems import Findings, Place
 from bot.config.section import NO_CREDENTIALS, checked_host, holds_credentials, is_loopback
 from bot.config.sections import Settings
+from bot.providers.settings import ProviderConfig
 
 
 def model_entries(settings: Settings | Config) -> Iterator[tuple[Place, ModelEntry]]:
@@ -27,6 +28,8 @@ def model_entries(settings: Settings | Config) -> Iterator[tuple[Place, ModelEnt
         yield (*llm, "routing", "rules", number), rule
     for number, entry in enumerate(settings.brain.llm.fallback):
         yield (*llm, "fallback", number), entry
+    if settings.brain.llm.transcribe:
+        yield (*llm, "transcribe"), settings.brain.llm.transcribe
     if settings.memory.distill.model:
         yield ("memory", "distill", "model"), settings.memory.distill.model
     for name, role in settings.team.roles.items():
@@ -47,6 +50,10 @@ def models(settings: Settings, providers: Mapping[str, Entry], named: Collection
         if rule.private and rule.provider in providers and not answers_nearby(rule.ref(), providers):
             place = ("brain", "llm", "routing", "rules", number, "private")
             findings.add(place, "a private rule must name a local model: one on this machine or in its own network")
+    listener = settings.brain.llm.transcribe
+    config = providers[listener.provider].config if listener and listener.provider in providers else None
+    if isinstance(config, ProviderConfig) and not config.transcribes:
+        findings.add(("brain", "llm", "transcribe", "provider"), "writes no speech down; one of the kind openai may")
     embedder = settings.memory.embedder.provider
     if embedder != "none" and embedder not in known:
         findings.add(("memory", "embedder", "provider"), _no_provider(embedder, [*known, "none"]))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, SecretStr
 
+from bot.config.model_entry import ModelEntry
 from bot.config.section import is_near
 from bot.config.sections import Brain, Embedder, Hook, Memory, Reranker, Schedule, Team, Tools
 from bot.core.model import ModelRef
@@ -63,6 +64,13 @@ class Config:
         if entry is not None and model.endpoint and isinstance(entry.config, ProviderConfig):
             return not entry.config.missing(model.endpoint)
         return entry is not None and entry.on
+
+    def ref(self, entry: ModelEntry) -> ModelRef:
+        """The entry with what it leaves to its vendor."""
+        ref, provider = entry.ref(), self.providers.get(entry.provider)
+        if entry.vision is not None or provider is None or not isinstance(provider.config, ProviderConfig):
+            return ref
+        return replace(ref, vision=provider.config.sees(ref.model, ref.endpoint))
 
     def secrets(self) -> set[str]:
         """Every secret value that the configuration holds, for the log's redactor and for nothing else."""

@@ -27,14 +27,14 @@ class Price(Section):
 
 class ModelEntry(Section):
     """One model. May be written ``provider/model``; the embedded model of ``local`` needs no name. ``endpoint`` overrides
-    the provider's ``base_url``."""
+    the provider's ``base_url``; ``vision`` None leaves it to the vendor whether the model sees pictures."""
 
     provider: Text
     model: Text
     max_tokens: Annotated[int, Field(gt=0)] = 8192
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
     endpoint: Url = ""
-    vision: bool = False
+    vision: bool | None = None
     window_tokens: Annotated[int, Field(gt=0)] | None = None
     price: Price | None = None
 
@@ -57,14 +57,14 @@ class ModelEntry(Section):
         return self
 
     def ref(self) -> ModelRef:
-        """The entry as the Brain and the providers know it."""
+        """The entry as the Brain and the providers know it; see ``Config.ref`` for what it leaves to its vendor."""
         return ModelRef(
             provider=self.provider,
             model=self.model,
             max_tokens=self.max_tokens,
             temperature=self.temperature,
             endpoint=self.endpoint,
-            vision=self.vision,
+            vision=bool(self.vision),
             window_tokens=self.window_tokens,
             price=(self.price.input, self.price.output) if self.price else None,
         )
@@ -79,6 +79,7 @@ class Rule(ModelEntry):
 
 DEFAULT_MODEL: Final = ModelEntry(provider="anthropic", model="claude-sonnet-5-5")
 DEFAULT_SMALL_MODEL: Final = ModelEntry(provider="anthropic", model="claude-haiku-5-5")
+DEFAULT_TRANSCRIBER: Final = ModelEntry(provider="openai", model="gpt-4o-mini-transcribe")
 DEFAULT_FALLBACK: Final = (
     ModelEntry(provider="openai", model="gpt-5.4-mini"),
     ModelEntry(provider="ollama", model="llama3.2"),

@@ -8,7 +8,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, field_validator, model_validator
 
-from bot.config.model_entry import DEFAULT_FALLBACK, DEFAULT_MODEL, DEFAULT_SMALL_MODEL, ModelEntry, Rule
+from bot.config.model_entry import (
+    DEFAULT_FALLBACK,
+    DEFAULT_MODEL,
+    DEFAULT_SMALL_MODEL,
+    DEFAULT_TRANSCRIBER,
+    ModelEntry,
+    Rule,
+)
 from bot.config.section import Command, Section, Text, Url, is_off
 from bot.config.when import Cron, QuietHours, Zone, quiet_minutes
 from bot.core.address import Address
@@ -46,9 +53,14 @@ class Routing(Section):
 
 
 class Llm(Section):
+    """``transcribe`` writes voice notes down, None for nobody."""
+
     default: ModelEntry = DEFAULT_MODEL
     routing: Routing = Routing()
     fallback: tuple[ModelEntry, ...] = DEFAULT_FALLBACK
+    transcribe: Annotated[ModelEntry | None, BeforeValidator(lambda value: None if is_off(value) else value)] = (
+        DEFAULT_TRANSCRIBER
+    )
 
 
 class Limits(Section):
@@ -269,4 +281,11 @@ class Settings(Section):
         distill = memory.get("distill", {}) if isinstance(memory, dict) else None
         if isinstance(distill, dict):
             memory = {**memory, "distill": {"model": None, **distill}}
+        if _provider_of(llm["default"]) != DEFAULT_TRANSCRIBER.provider:
+            llm = {"transcribe": None, **llm}
         return {**value, "brain": {**brain, "llm": {"fallback": (), **llm, "routing": routing}}, "memory": memory}
+
+
+def _provider_of(entry: Any) -> str:
+    """Of a model entry as it is written."""
+    return str(entry.get("provider", "") if isinstance(entry, dict) else entry).partition("/")[0]

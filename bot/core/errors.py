@@ -15,6 +15,7 @@ BowerbirdError
 │   ├── FormatRefused           the markup was refused; once more as plain text
 │   ├── TooLong                 longer than the platform takes
 │   ├── MessageGone             the message to be edited no longer exists
+│   ├── FleetingRefused         nothing fleeting can be shown there; as a message from now on
 │   ├── ChatClosed              blocked, kicked, or not allowed to write there
 │   ├── Unauthorised            the token is not accepted
 │   └── ChannelUnreachable      no answer; the call may have had its effect (`maybe_done`)
@@ -113,6 +114,10 @@ class TooLong(ChannelError):
 
 
 class MessageGone(ChannelError):
+    pass
+
+
+class FleetingRefused(ChannelError):
     pass
 
 

@@ -6,16 +6,18 @@ from dataclasses import dataclass
 
 from bot.core.stop import StopReason
 from bot.core.tool import ToolCall
-from bot.core.view import ApprovalCard, Button, ToolLine
+from bot.core.view import ApprovalCard, Button, OutFile, ToolLine
 
 
 @dataclass(frozen=True, slots=True)
 class Resumed:
-    """The turn goes on from what is stored: after a restart, or after a change of model took text back."""
+    """The turn goes on from what is stored: after a restart, or after a change of model took text back. ``files`` None: those
+    that are there."""
 
     text: str
     tools: tuple[ToolLine, ...] = ()
     cards: tuple[ApprovalCard, ...] = ()
+    files: tuple[OutFile, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,13 @@ class ToolEnded:
 
 
 @dataclass(frozen=True, slots=True)
+class Enclosed:
+    """Files for the person, shown after the answer."""
+
+    files: tuple[OutFile, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ApprovalAsked:
     card: ApprovalCard
 
@@ -56,7 +65,7 @@ class ApprovalDecided:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A sentence by the bot itself, shown below the text."""
+    """A sentence by the bot itself, shown below the text; one that is there already is not said twice."""
 
     text: str
 
@@ -83,6 +92,7 @@ TurnEvent = (
     | ThinkingStarted
     | ToolStarted
     | ToolEnded
+    | Enclosed
     | ApprovalAsked
     | ApprovalDecided
     | Notice

@@ -83,6 +83,15 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
+class Audio:
+    """Sound that is to be written down. ``name`` has the ending of its format."""
+
+    name: str
+    media_type: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class ModelRequest:
     """Everything one model call needs. ``system`` is the stable prefix.
 
@@ -120,6 +129,14 @@ class Usage:
     output_tokens: int = 0
     cache_read_tokens: int = 0
     cache_write_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """What was said, "" for nothing."""
+
+    text: str
+    usage: Usage = Usage()
 
 
 @dataclass(frozen=True, slots=True)

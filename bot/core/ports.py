@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from bot.core.address import Address, Sender
 from bot.core.http import Http
 from bot.core.inbound import ButtonPress, FileRef, Inbound, Receipt
-from bot.core.model import ModelEvent, ModelRequest
+from bot.core.model import Audio, ModelEvent, ModelRef, ModelRequest, Transcript
 from bot.core.tool import ToolContext, ToolResult, ToolSpec
 from bot.core.transcript import Row
-from bot.core.view import Limits, Part, Ref, Rendered
+from bot.core.view import Limits, OutFile, Part, Ref, Rendered
 
 
 class Clock(Protocol):
@@ -108,7 +108,29 @@ class Channel(Protocol):
         ...
 
 
+class Sending(Protocol):
+    """A channel that shows files as messages of their own. A structured one shows the view's files by itself."""
+
+    async def send_file(self, to: Address, file: OutFile, nonce: str) -> Ref:
+        """Asks the governor. ``nonce`` is the same for the same file across restarts. Raises ``ChannelError``; what the
+        platform will not take, however often it is tried, as any other than ``RateLimited`` and ``ChannelUnreachable``."""
+        ...
+
+
 AsgiApp = Callable[[Any, Any, Any], Awaitable[None]]
+
+
+class Serve(Protocol):
+    """Answer HTTP by ``app`` on a port of a channel's own, for as long as the context is open."""
+
+    def __call__(self, app: AsgiApp, host: str, port: int, key: str) -> AbstractAsyncContextManager[object]:
+        """Entering raises ``ConfigError`` where the port cannot be had; ``key`` is the section that named it."""
+        ...
+
+
+def no_ports(app: AsgiApp, host: str, port: int, key: str) -> AbstractAsyncContextManager[object]:
+    """Implements ``Serve`` where no channel has a port of its own."""
+    raise NotImplementedError
 
 
 class Mounted(Protocol):
@@ -163,6 +185,15 @@ class Provider(Protocol):
     async def aclose(self) -> None: ...
 
 
+@runtime_checkable
+class Transcribing(Protocol):
+    """A provider that also writes down what was said."""
+
+    async def transcribe(self, model: ModelRef, audio: Audio) -> Transcript:
+        """Raises ``ProviderError``."""
+        ...
+
+
 class Tool(Protocol):
     @property
     def spec(self) -> ToolSpec: ...
@@ -194,6 +225,10 @@ class Archive(Protocol):
         """The newest ``limit`` rows, oldest first."""
         ...
 
+    async def turn_rows(self, turn: str) -> Sequence[Row]:
+        """All rows of one turn, in order."""
+        ...
+
 
 class Notes(Protocol):
     """A channel's own durable notes (offsets, cursors), by key."""
@@ -211,7 +246,8 @@ class Control(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ChannelKit:
-    """What a channel is built with, beside its own config. ``http`` is the daemon's own: not the channel's to close."""
+    """What a channel is built with, beside its own config. ``http`` is the daemon's own: not the channel's to close.
+    ``located`` gives files that a row tells of the paths under which they lie."""
 
     governor: Governor
     clock: Clock
@@ -222,6 +258,8 @@ class ChannelKit:
     account: str
     language: str
     about: Callable[[], Mapping[str, Any]]
+    located: Callable[[Iterable[OutFile]], Sequence[OutFile]] = tuple
+    serve: Serve = no_ports
 
 
 OWNER_ID = "owner"

@@ -16,6 +16,7 @@ class StopReason(enum.StrEnum):
     REFUSED = "refused"
     CONTEXT_OVERFLOW = "context_overflow"
     EMPTY = "empty"
+    UNREADABLE = "unreadable"
     PROVIDER_UNAVAILABLE = "provider_unavailable"
     NO_MODEL = "no_model"
     APPROVAL_DENIED = "approval_denied"
@@ -38,6 +39,7 @@ _FAILURES = frozenset(
         StopReason.TIME_LIMIT,
         StopReason.CONTEXT_OVERFLOW,
         StopReason.EMPTY,
+        StopReason.UNREADABLE,
         StopReason.PROVIDER_UNAVAILABLE,
         StopReason.NO_MODEL,
         StopReason.PARKED,

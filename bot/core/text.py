@@ -8,6 +8,14 @@ def storable(text: str) -> str:
     return text.replace("\x00", "").encode("utf-8", "replace").decode("utf-8")
 
 
+def shortened(text: str, chars: int) -> str:
+    """Head and tail of a text of more than ``chars`` characters, with a note of how much was left out between them."""
+    if len(text) <= chars:
+        return text
+    tail = chars // 4
+    return f"{text[: chars - tail]}\n[… {len(text) - chars} characters left out …]\n{text[len(text) - tail :]}"
+
+
 def clipped(text: str, chars: int) -> str:
     """At most ``chars`` characters on one line, with an ellipsis where something was left out."""
     line = " ".join(text.split())

@@ -39,6 +39,7 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
         "en": "The model returned an empty answer, twice. Please try again or rephrase.",
         "zh": "模型两次返回了空回答。请重试或换一种说法。",
     },
+    "end_unreadable": {"en": "", "zh": ""},
     "end_provider_unavailable": {
         "en": "No model can be reached right now. Please try again in a few minutes. (Reference {reference})",
         "zh": "目前无法连接任何模型，请几分钟后再试。（编号 {reference}）",
@@ -225,6 +226,12 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
         " developer portal (Bot) and start me again.",
         "zh": "在 Discord 上我只能看到提到我的消息和私信：请在开发者门户（Bot）中打开 Message Content Intent 并重新启动我。",
     },
+    "deaf_telegram": {
+        "en": "On Telegram my privacy mode is on: in groups I hear only what is meant for me, although I am to answer"
+        " everything there. Send /setprivacy to @BotFather, add me to the groups again, and start me again.",
+        "zh": "我在 Telegram 上的隐私模式是打开的：在群组中我只能收到发给我的消息，尽管设置要求我回答所有消息。"
+        "请向 @BotFather 发送 /setprivacy，把我重新加入群组，然后重新启动我。",
+    },
     # groups the bot is added to
     "group_hello": {
         "en": "Hello, I am {name}. Mention me, reply to me or begin with my name, and I answer. /help shows more.",
@@ -339,10 +346,6 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
         "en": "This message is longer than {limit} characters. Please send it in pieces.",
         "zh": "这条消息超过 {limit} 个字符，请分段发送。",
     },
-    "refused_files": {
-        "en": "I cannot open files or pictures yet. Please tell me in words what you need.",
-        "zh": "我还不能打开文件或图片。请用文字告诉我你需要什么。",
-    },
     "refused_empty": {"en": "There is no text in this message.", "zh": "这条消息没有文字。"},
     # pairing: {who} is a name with an identity such as telegram:7
     "pair_greeting": {
@@ -446,6 +449,71 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
         "zh": "请输入消息，并在单独一行按 Ctrl+D 结束。",
     },
     "terminal_file": {"en": "file: {path}", "zh": "文件：{path}"},
+    # files that came with a message; {name} is the file's
+    "file_large": {
+        "en": "“{name}” is too large for me: I take files of up to {limit} MB.",
+        "zh": "“{name}” 太大了：我最多接收 {limit} MB 的文件。",
+    },
+    "file_many": {
+        "en": "Those were too many files at once: I take {limit}, and left out “{name}”.",
+        "zh": "一次发送的文件太多：我最多处理 {limit} 个，未处理 “{name}”。",
+    },
+    "file_gone": {
+        "en": "I could not fetch “{name}”: it is gone, or the platform does not give it out.",
+        "zh": "无法获取 “{name}”：它已不存在，或平台不提供下载。",
+    },
+    "file_kind": {"en": "I cannot open files like “{name}”.", "zh": "我不能打开 “{name}” 这类文件。"},
+    "file_broken": {
+        "en": "I could not read “{name}”: it is damaged, or too complicated for me.",
+        "zh": "无法读取 “{name}”：文件已损坏，或对我来说太复杂。",
+    },
+    "file_locked": {
+        "en": "“{name}” is protected by a password. Please send it without one.",
+        "zh": "“{name}” 有密码保护，请发送没有密码的版本。",
+    },
+    "file_blank": {
+        "en": "There is no text in “{name}” that I could read; perhaps it is scanned.",
+        "zh": "“{name}” 中没有我能读取的文字，可能是扫描件。",
+    },
+    "file_reader": {
+        "en": "The part of me that opens files like “{name}” is not installed. My owner can add it: pip install 'bowerbird[files]'",
+        "zh": "尚未安装用于打开 “{name}” 这类文件的组件。机器人所有者可以安装：pip install 'bowerbird[files]'",
+    },
+    "file_slow": {
+        "en": "“{name}” took too long to open, so I went on without it.",
+        "zh": "打开 “{name}” 用时过长，因此我跳过了它。",
+    },
+    "file_unopened": {"en": "I did not get to open “{name}”.", "zh": "我没有来得及打开 “{name}”。"},
+    "file_deaf": {
+        "en": "I cannot listen to “{name}”: no service that writes speech down is set up (brain.llm.transcribe in config.yaml)."
+        " Please write instead.",
+        "zh": "我不能收听 “{name}”：尚未设置语音转文字服务（config.yaml 中的 brain.llm.transcribe）。请改用文字。",
+    },
+    "file_unheard": {
+        "en": "I could not listen to “{name}”: the service that writes speech down failed. Please try again later, or write.",
+        "zh": "无法收听 “{name}”：语音转文字服务出错。请稍后再试，或改用文字。",
+    },
+    "file_silent": {
+        "en": "I heard nothing in “{name}”. Please say it again, or write.",
+        "zh": "我在 “{name}” 中没有听到内容。请再说一遍，或改用文字。",
+    },
+    "file_cut": {
+        "en": "“{name}” is long: I read its beginning and its end, and left out what lies between.",
+        "zh": "“{name}” 很长：我只读了开头和结尾，省略了中间部分。",
+    },
+    "file_still": {"en": "“{name}” moves: I see only its first picture.", "zh": "“{name}” 是动图：我只能看到第一帧。"},
+    "file_unseen": {
+        "en": "The model that answers here cannot see pictures (“{name}”).",
+        "zh": "这里使用的模型看不到图片（“{name}”）。",
+    },
+    "file_refused": {
+        "en": "{model} did not take the picture, so it answers without it.",
+        "zh": "{model} 没有接受图片，因此在没有图片的情况下回答。",
+    },
+    "file_unsent": {
+        "en": "I could not send you “{name}” here: this platform does not take it.",
+        "zh": "无法在这里发送 “{name}”：平台不接受该文件。",
+    },
 }
 
 

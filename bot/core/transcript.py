@@ -12,10 +12,23 @@ from bot.core.model import CallBlock, Message, TextBlock, ThinkingBlock, Usage
 from bot.core.stop import StopReason
 from bot.core.view import OutFile
 
-
 Trouble = Literal[
-    *("", "large", "many", "gone", "kind", "broken", "locked", "blank", "reader", "picture", "slow", "unopened"),
-    *("deaf", "unheard", "silent", "cut", "still"),
+    "",
+    "large",
+    "many",
+    "gone",
+    "kind",
+    "broken",
+    "locked",
+    "blank",
+    "reader",
+    "slow",
+    "unopened",
+    "deaf",
+    "unheard",
+    "silent",
+    "cut",
+    "still",
 ]
 """What a person has to know of a file, in a word; ``bot.core.texts`` has the sentence under ``file_…``."""
 

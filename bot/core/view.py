@@ -55,7 +55,7 @@ class ApprovalCard:
 
 @dataclass(frozen=True, slots=True)
 class OutFile:
-    """A file to be shown with the answer; ``path`` lies in the data folder."""
+    """A file to be shown after the answer; ``path`` lies in the data folder."""
 
     name: str
     media_type: str
@@ -108,7 +108,9 @@ class Limits:
     """What a platform can do. ``size`` is the longest message in ``unit``; ``pace`` the seconds between two calls that
     one chat bears. ``previews`` False: nothing is shown before the end but a question. ``idempotent``: a part that is
     sent twice is one message. ``structured`` channels show tool lines, notices and cards by themselves; for the others the outbox
-    writes them into the text. ``can_edit`` False: shown text can only be continued, never taken back."""
+    writes them into the text. ``can_edit`` False: shown text can only be continued, never taken back. ``fleeting``, where
+    it is not 0: what is not complete yet is shown as parts that are no messages and vanish by themselves after so many
+    seconds."""
 
     size: int
     unit: Literal["chars", "utf16", "bytes"] = "chars"
@@ -118,6 +120,7 @@ class Limits:
     can_edit: bool = True
     structured: bool = False
     label_chars: int = 64
+    fleeting: float = 0.0
 
     @property
     def gather(self) -> float:
@@ -138,8 +141,8 @@ class Part:
 
     ``markdown`` is what it shows, with split fences closed and reopened, and for channels that are not structured with
     tool lines, notices and cards written in. ``final`` means that nothing will change this part again. Only the last
-    part carries ``view``'s tools, cards, buttons and stop reason; earlier parts carry text alone. ``nonce`` is the same
-    for the same part across restarts.
+    part carries ``view``'s tools, cards, buttons and stop reason; earlier parts carry text alone. ``fleeting``: it is to be
+    no message (``Limits``); it has no ``Ref`` that could be edited. ``nonce`` is the same for the same part across restarts.
     """
 
     turn: str
@@ -151,6 +154,7 @@ class Part:
     buttons: tuple[Button, ...] = ()
     last: bool = True
     final: bool = False
+    fleeting: bool = False
 
     @property
     def nonce(self) -> str:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol
 
+from bot.attachments.intake import unopened
 from bot.brain.turn import Floor, Revision, Turn
 from bot.core.address import Address
 from bot.core.errors import StoreError
 from bot.core.inbound import UserMessage
 from bot.core.ports import Clock
-from bot.core.transcript import UserRow
+from bot.core.tasks import first_failure
+from bot.core.transcript import KeptFile, UserRow
 from bot.inbox.admission import Admission
 from bot.inbox.commands import AT_ONCE, command_of
 from bot.store.inbox import InboxRow
@@ -25,6 +27,15 @@ WhenBusy = Literal["steer", "queue", "collect", "interrupt"]
 COLLECT_SECONDS: Final = 0.5
 FRAGMENT_SECONDS: Final = 0.8
 """Pieces of one album or long text arrive within this time of each other (PLATFORMS.md 1.6)."""
+
+
+Attach = Callable[[str, UserMessage], Awaitable[Sequence[KeptFile]]]
+"""What came with a message, as it is kept for the turn of this id."""
+
+
+async def nothing_opened(_: str, message: UserMessage) -> Sequence[KeptFile]:
+    """Implements ``Attach``."""
+    return unopened(message)
 
 
 class RunTurn(Protocol):
@@ -114,7 +125,8 @@ class _Lane:
 
 
 class Lanes:
-    """``group`` owns every task; ``turn_of`` makes the turn of a stored message."""
+    """``group`` owns every task; ``turn_of`` makes the turn of a stored message, ``attach`` looks at the files of those
+    that join a running one."""
 
     def __init__(
         self,
@@ -126,8 +138,9 @@ class Lanes:
         clock: Clock,
         admission: Admission,
         when_busy: WhenBusy,
+        attach: Attach = nothing_opened,
     ) -> None:
-        self._group, self._run, self._turn_of = group, run, turn_of
+        self._group, self._run, self._turn_of, self._attach = group, run, turn_of, attach
         self._transcript, self._clock, self._admission, self._when_busy = transcript, clock, admission, when_busy
         self._lanes: dict[Address, _Lane] = {}
         self._closed = False
@@ -302,7 +315,7 @@ class Lanes:
                 break
             if message.sender.identity != turn.sender.identity:
                 break
-            joined += await self._join(lane, turn, lane.waiting[0])
+            joined += await self._joined(lane, turn, [lane.waiting[0]])
         return joined
 
     async def _gather(self, lane: _Lane, turn: Turn) -> int:
@@ -313,16 +326,31 @@ class Lanes:
             pieces = [row for row in lane.waiting if _is_piece(row, turn.message)]
             if not pieces:
                 return joined
-            for row in pieces:
-                joined += await self._join(lane, turn, row)
+            joined += await self._joined(lane, turn, pieces)
 
-    async def _join(self, lane: _Lane, turn: Turn, row: InboxRow) -> int:
-        """Take a waiting message into the turn; 0 when it was dealt with meanwhile."""
+    async def _joined(self, lane: _Lane, turn: Turn, rows: Sequence[InboxRow]) -> int:
+        """Take waiting messages into the turn, and return how many; what came with them is fetched side by side first."""
+
+        async def files_of(row: InboxRow) -> Sequence[KeptFile]:
+            message = row.inbound
+            return await self._attach(turn.id, message) if isinstance(message, UserMessage) and message.files else ()
+
+        try:
+            async with asyncio.TaskGroup() as group:
+                fetching = [(row, group.create_task(files_of(row))) for row in rows]
+        except BaseExceptionGroup as failures:
+            raise first_failure(failures) from None
+        return sum([await self._join(lane, turn, row, tuple(task.result())) for row, task in fetching])
+
+    async def _join(self, lane: _Lane, turn: Turn, row: InboxRow, files: tuple[KeptFile, ...]) -> int:
+        """Take a waiting message into the turn; 0 when it was dealt with, or changed, meanwhile."""
         message = row.inbound
         assert isinstance(message, UserMessage)
+        if row not in lane.waiting:
+            return 0
         at = lane.waiting.index(row)
         lane.waiting.remove(row)
-        said = UserRow(message.text, message.sender, message.id, message.quote, steered=True)
+        said = UserRow(message.text, message.sender, message.id, message.quote, steered=True, files=files)
         try:
             return int(bool(await self._transcript.steer(row.id, turn.address, turn.id, self._clock.now(), said)))
         except StoreError:

@@ -166,9 +166,8 @@ class Inbox:
             return receipt if receipt.duplicate else Receipt(refused=await self._pairing.knock(message, language))
         if len(message.text) > MAX_TEXT_CHARS:
             return await self._turn_away(message, "too long", say("refused_too_long", language, limit=MAX_TEXT_CHARS))
-        if not message.text.strip() and message.quote is None and message.caller is None:
-            kind = "files" if message.files else "empty"
-            return await self._turn_away(message, kind, say(f"refused_{kind}", language))
+        if not (message.text.strip() or message.files or message.quote or message.caller or message.again):
+            return await self._turn_away(message, "empty", say("refused_empty", language))
         command = command_of(message.text)
         if command is not None and command.name == "retry" and message.caller is None:
             message = await self._retries.again(message) or message

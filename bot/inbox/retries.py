@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -35,15 +36,24 @@ class Retries:
         """What to answer once more; None where the reaction says nothing of the sort, or is not the asker's."""
         if not reaction.added or not reaction.emoji.startswith(DISLIKES):
             return None
-        question = await self._last(reaction.address, reaction.sender)
         turns = await self._store.parts.turns_at(Ref(reaction.message_id))
+        here = await self._where(reaction.address, turns)
+        question = await self._last(here, reaction.sender)
         if question is None or question.turn not in turns or not isinstance(question.body, UserRow):
             return None
-        asked = await self._store.inbox.find(reaction.address, "message", question.body.message_id)
+        asked = await self._store.inbox.find(here, "message", question.body.message_id)
         if asked is None or not isinstance(asked.inbound, UserMessage):
             return None
         again = await self.again(replace(asked.inbound, id=f"{reaction.id}.again", sent_at=reaction.sent_at, files=()))
         return again if again is None else replace(again, sender=question.body.sender)
+
+    async def _where(self, told: Address, turns: Sequence[str]) -> Address:
+        """The address of the answer: not every platform tells in which of a chat's threads somebody reacted."""
+        for turn in turns if not told.thread else ():
+            for row in await self._store.transcript.turn_rows(turn):
+                if replace(row.address, thread="") == told:
+                    return row.address
+        return told
 
     async def _last(self, address: Address, sender: Sender) -> Row | None:
         rows = await self._store.transcript.history(address, FAR, LOOK_BACK_ROWS)

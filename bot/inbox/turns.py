@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Final
 
+from bot.attachments.intake import unopened
 from bot.brain.loop import HISTORY_ROWS, Brain, opening_rows
 from bot.brain.turn import Emit, Floor, Turn
 from bot.core.errors import StoreError
@@ -18,9 +19,10 @@ from bot.core.ports import Clock
 from bot.core.stop import StopReason
 from bot.core.tasks import first_failure
 from bot.core.texts import say
-from bot.core.transcript import EndRow, Overheard, ReplyRow
+from bot.core.transcript import EndRow, KeptFile, Overheard, ReplyRow, UserRow
 from bot.core.view import Button
 from bot.inbox.commands import Command, Commands, command_of
+from bot.inbox.lanes import Attach, nothing_opened
 from bot.outbox.publisher import Outcome, Publisher
 from bot.outbox.screen import Screen
 from bot.store.inbox import InboxRow
@@ -41,7 +43,8 @@ async def _nothing_earlier(_: Turn) -> Sequence[Overheard]:
 
 class TurnRunner:
     """Implements ``bot.inbox.lanes.RunTurn``. ``ended`` is told each stop reason (for metrics); ``earlier`` is what a
-    platform can tell of a thread before the bot was asked there for the first time."""
+    platform can tell of a thread before the bot was asked there for the first time, ``attach`` looks at what came with
+    a message."""
 
     def __init__(
         self,
@@ -54,10 +57,11 @@ class TurnRunner:
         ended: Callable[[Turn, StopReason], None],
         trouble: Callable[[StoreError | None], None],
         earlier: Callable[[Turn], Awaitable[Sequence[Overheard]]] = _nothing_earlier,
+        attach: Attach = nothing_opened,
     ) -> None:
         self._brain, self._commands, self._publisher = brain, commands, publisher
         self._store, self._clock, self._ended, self._trouble = store, clock, ended, trouble
-        self._earlier = earlier
+        self._earlier, self._attach = earlier, attach
 
     async def __call__(self, row: InboxRow, turn: Turn, floor: Floor, stopping: asyncio.Event) -> None:
         """A store that cannot be written only delays the turn: it is tried again until it works.
@@ -135,7 +139,7 @@ class TurnRunner:
             reference = secrets.token_hex(3)
             log.exception("turn %s broke, reference %s", turn.id, reference)
             return await self._brain.break_off(turn, StopReason.INTERNAL_ERROR, emit, reference)
-        await self._begin(row, turn)
+        await self._begin(row, turn, unopened(turn.message))
         return await self._brain.break_off(turn, StopReason.STOPPED, emit)
 
     async def _revised(self, turn: Turn, floor: Floor, emit: Emit) -> Turn:
@@ -143,7 +147,7 @@ class TurnRunner:
         while (revision := floor.revision()) is not None:
             anew = turn.can_edit and await self._brain.revise(turn.address, turn.id, revision.message_id, revision.text)
             if anew:
-                emit(Resumed(""))
+                emit(Resumed("", files=()))
             if anew and revision.message_id == turn.message.id:
                 turn = replace(turn, message=replace(turn.message, text=revision.text))
             if not revision.applied.done():
@@ -152,24 +156,40 @@ class TurnRunner:
         await floor.regain()
         return turn
 
-    async def _begin(self, row: InboxRow, turn: Turn, look_back: int = 0) -> Opening:
+    async def _begin(self, row: InboxRow, turn: Turn, files: Sequence[KeptFile] = (), look_back: int = 0) -> Opening:
         earlier: Sequence[Overheard] = ()
         if look_back and turn.address.thread and not await self._store.transcript.rows(turn.address, 1):
             earlier = await self._earlier(turn)
-        now, rows = self._clock.now(), opening_rows(turn)
+        now, rows = self._clock.now(), opening_rows(turn, files)
         return await self._store.transcript.begin(
             row.id, turn.address, turn.id, now, *rows, look_back=look_back, earlier=earlier
         )
 
     async def _answer(self, row: InboxRow, turn: Turn, floor: Floor, emit: Emit) -> StopReason:
         command = command_of(turn.message.text) if turn.message.caller is None else None
-        opening = await self._begin(row, turn, HISTORY_ROWS if command is None else 0)
+        files = await self._attached(row, turn) if command is None else ()
+        opening = await self._begin(row, turn, files, HISTORY_ROWS if command is None else 0)
         if opening.starts > CRASHES_ALLOWED:
             log.error("turn %s: %d starts did not end, so it is set aside", turn.id, opening.starts - 1)
             return await self._brain.break_off(turn, StopReason.PARKED, emit)
         if command is not None:
             return await self._command(turn, command, emit)
         return await self._brain.answer(turn, emit, floor, opening)
+
+    async def _attached(self, row: InboxRow, turn: Turn) -> Sequence[KeptFile]:
+        """What came with the message, once: later starts find it in the rows. Looking at it counts as a start of its own,
+        so that a file which breaks the process does not do so for ever."""
+        message = turn.message
+        if message.again:
+            asked = await self._store.transcript.turn_rows(message.again)
+            return next((one.body.files for one in asked if isinstance(one.body, UserRow)), ())
+        if not message.files or await self._store.transcript.turn_rows(turn.id):
+            return ()
+        if await self._store.inbox.count_attempt(row.id) > CRASHES_ALLOWED:
+            return unopened(message)
+        files = await self._attach(turn.id, message)
+        await self._store.inbox.take_back_attempt(turn.id)
+        return files
 
     async def _command(self, turn: Turn, command: Command, emit: Emit) -> StopReason:
         rows = [row.body for row in await self._store.transcript.turn_rows(turn.id)]

@@ -62,10 +62,10 @@ def _number(card: ApprovalCard, waiting: tuple[ApprovalCard, ...]) -> str:
 
 def _card(card: ApprovalCard, number: str, language: str) -> str:
     if card.decision:
-        by = f" ({_literal(card.decided_by)})" if card.decided_by else ""
-        return f"**{_literal(card.tool)}** · {say(f'decision_{card.decision}', language)}{by}"
-    blocks = [f"**{_literal(number + say('card_asks', language, tool=card.tool))}**"]
-    blocks += [_literal(card.reason)] if card.reason else []
+        by = f" ({literal(card.decided_by)})" if card.decided_by else ""
+        return f"**{literal(card.tool)}** · {say(f'decision_{card.decision}', language)}{by}"
+    blocks = [f"**{literal(number + say('card_asks', language, tool=card.tool))}**"]
+    blocks += [literal(card.reason)] if card.reason else []
     blocks += [_fenced(_shortened(card.arguments, language))] if card.arguments.strip() not in ("", "{}") else []
     return "\n\n".join(blocks)
 
@@ -79,7 +79,7 @@ def _status(view: View, elapsed: Mapping[str, float], language: str) -> str:
         seconds = max((elapsed.get(line.call_id, 0.0) for line in running), default=0.0)
         words += [say("status_seconds", language, seconds=int(seconds))] if seconds >= 1 else []
     elif view.phase is Phase.THINKING and view.tools and view.tools[-1].error:
-        words.append(say("status_failed", language, tool=_literal(view.tools[-1].name)))
+        words.append(say("status_failed", language, tool=literal(view.tools[-1].name)))
     if open_cards(view.cards):
         words.append(say("status_waiting", language))
     elif view.phase is Phase.THINKING and not running:
@@ -91,12 +91,12 @@ def _running(lines: list[ToolLine]) -> str:
     """One line, however many tools: a single one with what it is about, several by name."""
     if len(lines) == 1:
         summary = clipped(lines[0].summary, _SUMMARY_CHARS)
-        return _literal(f"{lines[0].name}: {summary}" if summary else lines[0].name)
-    names = ", ".join(_literal(line.name) for line in lines[:_TOOLS_NAMED])
+        return literal(f"{lines[0].name}: {summary}" if summary else lines[0].name)
+    names = ", ".join(literal(line.name) for line in lines[:_TOOLS_NAMED])
     return names if len(lines) <= _TOOLS_NAMED else f"{names} +{len(lines) - _TOOLS_NAMED}"
 
 
-def _literal(text: str) -> str:
+def literal(text: str) -> str:
     """``text`` on one line, so that no character of it is taken for Markdown."""
     return _MARKS.sub(r"\\\1", " ".join(text.split()))
 

@@ -8,6 +8,7 @@ from typing import Literal, assert_never
 from bot.core.events import (
     ApprovalAsked,
     ApprovalDecided,
+    Enclosed,
     Notice,
     Offered,
     Resumed,
@@ -43,11 +44,14 @@ def fold(view: View, event: TurnEvent, language: str) -> View:
             cards = _with_card(view.cards, card)
             return replace(view, cards=cards, phase=_phase(cards, view.phase))
         case Notice(text):
-            return replace(view, notices=(*view.notices, text)) if text else view
+            return replace(view, notices=(*view.notices, text)) if text and text not in view.notices else view
         case Offered(buttons):
             return replace(view, offers=buttons)
-        case Resumed(text, tools, cards):
-            return replace(view, text=text, tools=tools, cards=cards, phase=_phase(cards, Phase.THINKING))
+        case Enclosed(files):
+            return replace(view, files=(*view.files, *files))
+        case Resumed(text, tools, cards, files):
+            files = view.files if files is None else files
+            return replace(view, text=text, tools=tools, cards=cards, files=files, phase=_phase(cards, Phase.THINKING))
         case TurnEnded():
             return _ended(view, event, language)
         case _:
@@ -62,9 +66,9 @@ def less_of(event: TurnEvent, work: Literal["all", "brief", "none"]) -> TurnEven
             return ToolStarted(call_id, name, "")
         case ToolStarted() | ToolEnded() if work == "none":
             return ThinkingStarted()
-        case Resumed(text, tools, cards) if work != "all":
+        case Resumed(tools=tools) if work != "all":
             kept = tuple(replace(line, summary="") for line in tools) if work == "brief" else ()
-            return Resumed(text, kept, cards)
+            return replace(event, tools=kept)
     return event
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Final, Protocol
 
 from bot.core.view import Ref
 from bot.store.parts import PartRecord
+
+BELOW_PARTS: Final = -2
+"""Indexes from here downwards are no parts of the answer but its files."""
 
 
 class Ledger(Protocol):

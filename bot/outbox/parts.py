@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from bot.core.texts import say
 from bot.core.view import Limits, Part, View
 from bot.outbox.compose import buttons, footer
+from bot.outbox.fold import open_cards
 from bot.outbox.paging import MIN_SIZE, Page, Render, open_page, pages, plain
 
 
@@ -42,14 +43,16 @@ class Wanted:
     def digest(self, *, structured: bool) -> str:
         """What the platform is asked to show, as SHA-256: equal digests need no call."""
         part, view = self.part, self.part.view
-        shown: tuple[object, ...] = (part.rendered.text, part.rendered.entities, part.buttons, part.final, view.files)
+        shown: tuple[object, ...] = (part.rendered.text, part.rendered.entities, part.buttons, part.final)
+        if part.fleeting:
+            shown = (*shown, "fleeting")
         if structured and part.last:
-            shown = (*shown, view.phase, view.tools, view.cards, view.notices, view.calls, view.stop)
+            shown = (*shown, view.files, view.phase, view.tools, view.cards, view.notices, view.calls, view.stop)
         return hashlib.sha256(repr(shown).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def wanted_parts(view: View, sealed: Sequence[int], look: Look) -> list[Wanted]:
-    """The parts after the sealed ones; only the last carries buttons, tools, cards and notices.
+    """The parts after the sealed ones; only the last carries buttons, tools, cards and notices, and only it is fleeting.
 
     A page that the text has outgrown comes alone: the next one begins where it is sealed. Nothing to see is no part,
     except on a structured channel, which shows the fields of the view.
@@ -74,6 +77,7 @@ def wanted_parts(view: View, sealed: Sequence[int], look: Look) -> list[Wanted]:
         shown = [page for page in shown if page.markdown]
     pressed = buttons(view, look.now, look.language, look.limits.label_chars, stop=live)
     last = len(shown) - 1
+    fleeting = live and limits.fleeting > 0 and not open_cards(view.cards)
     return [
         Wanted(
             Part(
@@ -86,6 +90,7 @@ def wanted_parts(view: View, sealed: Sequence[int], look: Look) -> list[Wanted]:
                 buttons=pressed if number == last else (),
                 last=number == last,
                 final=not live,
+                fleeting=fleeting and number == last,
             )
         )
         for number, page in enumerate(shown)

@@ -15,6 +15,7 @@ from bot.core.errors import (
     ChannelError,
     ChannelUnreachable,
     ChatClosed,
+    FleetingRefused,
     FormatRefused,
     MessageGone,
     RateLimited,
@@ -25,6 +26,7 @@ from bot.core.events import TextDelta, ToolStarted, TurnEnded, TurnEvent
 from bot.core.ports import CallKind, Channel, Clock, Governor
 from bot.core.tasks import first_of
 from bot.core.view import Limits, View
+from bot.outbox.enclosures import Enclosures, SendFile, Slot
 from bot.outbox.fold import fold, less_of, open_cards
 from bot.outbox.ledger import Ledger
 from bot.outbox.parts import Look, Wanted, wanted_parts
@@ -70,19 +72,22 @@ class Publisher:
         language: str,
         *,
         limits: Limits | None = None,
+        send_file: SendFile | None = None,
         screen: Screen | None = None,
         jitter: Callable[[], float] = random.random,
         patience: float = PATIENCE_SECONDS,
         work: Literal["all", "brief", "none"] = "all",
     ) -> None:
-        """``limits`` where this address has its own, ``screen`` what an earlier publisher of the turn has shown (one that
-        the store broke off knows more than the ledger), ``jitter`` uniform in [0, 1), ``patience`` the seconds after the
-        end of the turn in which an unreachable platform is tried again, ``work`` how much is shown of tools."""
+        """``limits`` where this address has its own, ``send_file`` where the channel has it, ``screen`` what an earlier
+        publisher of the turn has shown (one that the store broke off knows more than the ledger), ``jitter`` uniform in
+        [0, 1), ``patience`` the seconds after the end of the turn in which an unreachable platform is tried again,
+        ``work`` how much is shown of tools."""
         self._channel, self._governor, self._clock = channel, governor, clock
         self._to, self._turn, self._language = address, turn, language
         self._limits, self._jitter, self._patience = limits or channel.limits, jitter, patience
         self._work_shown = work
         self._screen = screen or Screen(channel, ledger, address, turn, structured=self._limits.structured)
+        self._enclosures = Enclosures(channel, send_file, ledger, address, turn, language)
         self._view = View(turn)
         self._pending: list[TurnEvent] = []
         self._news, self._ended = asyncio.Event(), asyncio.Event()
@@ -98,6 +103,7 @@ class Publisher:
         self._bare: set[int] = set()
         self._gone: Counter[int] = Counter()
         self._failures = self._refusals = 0
+        self._flashed_at = 0.0
 
     @property
     def screen(self) -> Screen:
@@ -169,7 +175,7 @@ class Publisher:
             return
         self._note = "" if self.view.final else note
         while (work := await self._work()) is not None:
-            if isinstance(work, Wanted) and self._screen.maybe_sent(work):
+            if isinstance(work, Slot) or (isinstance(work, Wanted) and self._screen.maybe_sent(work)):
                 return
             await self._governor.room(self._to, CallKind.FINAL, edit=self._screen.is_open)
             try:
@@ -181,14 +187,24 @@ class Publisher:
     # when to call
 
     async def _rest(self) -> None:
-        """Until something happens, or the seconds of a running tool should move on."""
+        """Until something happens, the seconds of a running tool should move on, or what is fleeting is to be renewed."""
         limits = self._limits
         running = [line.call_id for line in self.view.tools if line.seconds is None]
         began = [self._tool_began[call_id] for call_id in running if call_id in self._tool_began]
-        if not began or limits.structured or not limits.can_edit:
-            await self._pause(None)
-        elif await self._pause(max(TICK_SECONDS, 3 * limits.pace, (self._clock.monotonic() - min(began)) / 6)):
+        waits = []
+        if began and not limits.structured and limits.can_edit:
+            waits.append(max(TICK_SECONDS, 3 * limits.pace, (self._clock.monotonic() - min(began)) / 6))
+        if (renewal := self._renewal()) is not None:
+            waits.append(renewal)
+        if await self._pause(min(waits, default=None)):
             self._version += 1
+
+    def _renewal(self) -> float | None:
+        """Seconds until what is fleeting should be shown once more, changed or not, with time left for a second try; None
+        where nothing is."""
+        if not (self._limits.fleeting and self._screen.is_fleeting):
+            return None
+        return max(0.0, self._flashed_at + self._limits.fleeting / 2 - self._clock.monotonic())
 
     def _hold(self) -> float | None:
         """Seconds until the view is worth a first call; None: not before something else happens."""
@@ -224,8 +240,9 @@ class Publisher:
 
     # what to call
 
-    async def _work(self) -> Wanted | int | None:
-        """The next difference between wanted and shown: a part to show, the index of one to remove, or nothing."""
+    async def _work(self) -> Wanted | int | Slot | None:
+        """The next difference between wanted and shown: a part to show, the index of one to remove, behind the final
+        text a file, or nothing."""
         await self._screen.reopen(self.view.text)
         wanted = self._wanted()
         while wanted and wanted[0].end is not None and self._screen.stands(wanted[0]):
@@ -235,12 +252,15 @@ class Publisher:
             if not self._screen.stands(want) and self._may_show(want):
                 return want
         complete = wanted[-1].part.last if wanted else self.view.final
-        return self._screen.last_behind(len(self._screen.sealed) + len(wanted)) if complete else None
+        behind = self._screen.last_behind(len(self._screen.sealed) + len(wanted)) if complete else None
+        if behind is None and self.view.final and not self._limits.structured:
+            return await self._enclosures.next(self.view)
+        return behind
 
     def _wanted(self) -> list[Wanted]:
         """Made anew only when something that it depends on has changed; seconds and deadlines always do."""
         view = self.view
-        ways = len(self._plain), len(self._tight), len(self._bare)
+        ways = len(self._plain), len(self._tight), len(self._bare), self._limits.fleeting
         basis = (self._version, self._screen.sealed[-1:], self._note, ways)
         if view.tools or view.cards or self._made is None or self._made[0] != basis:
             self._made = basis, self._make(view)
@@ -259,10 +279,16 @@ class Publisher:
             note=self._note,
             copied=self._screen.copied and not self._limits.idempotent,
         )
-        return [self._stripped(want) for want in wanted_parts(view, self._screen.sealed, look)]
+        return [self._adapted(want) for want in wanted_parts(view, self._screen.sealed, look)]
 
-    def _stripped(self, want: Wanted) -> Wanted:
-        return replace(want, part=replace(want.part, buttons=())) if want.part.index in self._bare else want
+    def _adapted(self, want: Wanted) -> Wanted:
+        """Without buttons where they were refused; what is a message stays one."""
+        part = want.part
+        if part.index in self._bare:
+            part = replace(part, buttons=())
+        if part.fleeting and self._screen.is_message(part.index):
+            part = replace(part, fleeting=False)
+        return want if part is want.part else replace(want, part=part)
 
     def _may_show(self, want: Wanted) -> bool:
         """Where nothing can be taken back, a preview only continues; a message that went twice waits for its end."""
@@ -277,6 +303,8 @@ class Publisher:
     async def _step(self) -> Outcome | None:
         """One call, if one is needed; an outcome if it was the last."""
         version = self._version
+        if self._renewal() == 0:
+            self._screen.fade()
         work = await self._work()
         if work is None:
             self._settled = version
@@ -290,6 +318,10 @@ class Publisher:
             return self._undelivered("chat_closed" if isinstance(error, ChatClosed) else "unauthorised", error)
         except ChannelUnreachable as error:
             return await self._unreachable(error)
+        except FleetingRefused as error:
+            log.info("turn %s: nothing fleeting can be shown: %s", self._turn, error)
+            self._limits = replace(self._limits, fleeting=0.0)
+            return None
         except ChannelError as error:
             return await self._refused(work, error, version)
         self._failures = self._refusals = 0
@@ -297,9 +329,12 @@ class Publisher:
             self._settled = version
         return None
 
-    async def _do(self, work: Wanted | int) -> None:
+    async def _do(self, work: Wanted | int | Slot) -> None:
         if isinstance(work, Wanted):
             await self._screen.show(work, lasting=work.part.final and not self._note)
+            self._flashed_at = self._clock.monotonic()
+        elif isinstance(work, Slot):
+            await self._enclosures.show(work)
         else:
             await self._screen.remove(work)
 
@@ -315,12 +350,14 @@ class Publisher:
         await self._clock.sleep(wait * (0.5 + self._jitter()))
         return None
 
-    async def _refused(self, work: Wanted | int, error: ChannelError, version: int) -> Outcome | None:
+    async def _refused(self, work: Wanted | int | Slot, error: ChannelError, version: int) -> Outcome | None:
         """Each kind of refusal has one other way to go, one that nobody knows as well: the words alone. Nothing is called
         again unchanged. What cannot be removed is left there."""
         if isinstance(work, int):
             await self._screen.forget(work)
             return None
+        if isinstance(work, Slot):
+            return None if self._enclosures.refuse(work) else self._undelivered("refused", error)
         index = work.part.index
         self._refusals += 1
         match error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from bot.core.address import Address
@@ -12,7 +12,7 @@ from bot.core.errors import ChannelError, ChannelUnreachable, StoreError
 from bot.core.ports import Channel
 from bot.core.tasks import seen_through
 from bot.core.view import Ref
-from bot.outbox.ledger import Ledger
+from bot.outbox.ledger import BELOW_PARTS, Ledger
 from bot.outbox.parts import Wanted
 
 log = logging.getLogger(__name__)
@@ -27,11 +27,13 @@ LOST: Final = -1
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """``digest`` and ``markdown`` are what the platform last accepted; "" where that is not known."""
+    """``digest`` and ``markdown`` are what the platform last accepted; "" where that is not known. What is ``fleeting``
+    is no message: the ledger knows nothing of it, and what comes after it is sent."""
 
     ref: Ref
     digest: str = ""
     markdown: str = ""
+    fleeting: bool = False
 
 
 class Screen:
@@ -62,13 +64,24 @@ class Screen:
     @property
     def is_open(self) -> bool:
         """Whether there is a part that can be edited."""
-        return bool(self._shown)
+        return any(not shown.fleeting for shown in self._shown.values())
+
+    @property
+    def is_fleeting(self) -> bool:
+        """Whether something is on screen that vanishes by itself."""
+        return any(shown.fleeting for shown in self._shown.values())
+
+    def is_message(self, index: int) -> bool:
+        """Whether the part can be edited."""
+        return index in self._shown and not self._shown[index].fleeting
 
     async def restore(self) -> None:
         """Take over what an earlier process left, once. A part that was perhaps sent is sent again: nobody can know."""
         if self._restored:
             return
         for record in await self._ledger.load(self._turn):
+            if record.index <= BELOW_PARTS:
+                continue
             if record.end is not None:
                 self._sealed.append((record.end, record.ref))
             elif record.ref is not None:
@@ -102,14 +115,26 @@ class Screen:
 
         ``lasting``: nothing will change the part again, so the ledger remembers what it shows.
         """
-        if want.part.index in self._shown:
+        if want.part.fleeting:
+            await self._flash(want)
+        elif self.is_message(want.part.index):
             await self._show(want, lasting)
         else:
             await seen_through(self._show(want, lasting), SEND_SECONDS)
 
+    async def _flash(self, want: Wanted) -> None:
+        ref = await self._channel.show(self._to, None, want.part)
+        self._shown[want.part.index] = _Shown(ref, self._digest(want), want.part.markdown, fleeting=True)
+
+    def fade(self) -> None:
+        """What is fleeting has vanished or soon will."""
+        faded = {index: replace(shown, digest="") for index, shown in self._shown.items() if shown.fleeting}
+        self._shown |= faded
+
     async def _show(self, want: Wanted, lasting: bool) -> None:
         part, index, digest = want.part, want.part.index, self._digest(want)
-        before, was_lost = self._shown.get(index), index in self._maybe_sent
+        before = self._shown[index] if self.is_message(index) else None
+        was_lost = index in self._maybe_sent
         if before is None:
             if was_lost:
                 self.repeated_sends += 1
@@ -134,7 +159,8 @@ class Screen:
             await self._record(index, ref, digest if lasting else "")
 
     async def remove(self, index: int) -> None:
-        await self._channel.remove(self._to, self._shown[index].ref)
+        if self.is_message(index):
+            await self._channel.remove(self._to, self._shown[index].ref)
         await self.forget(index)
 
     async def forget(self, index: int) -> None:

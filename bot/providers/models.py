@@ -9,16 +9,18 @@ from pathlib import Path
 from random import Random
 from typing import Final, Protocol, runtime_checkable
 
-from bot.core.errors import KeyRefused, ModelMissing
+from bot.core.errors import KeyRefused, ModelMissing, ProviderError
 from bot.core.http import Http
-from bot.core.model import ModelEvent, ModelRef, ModelRequest
-from bot.core.ports import Clock, Provider
+from bot.core.model import Audio, ModelEvent, ModelRef, ModelRequest, Transcript
+from bot.core.ports import Clock, Provider, Transcribing
 from bot.providers.discovery import Entry, built
 from bot.providers.retry import Retry
 from bot.providers.settings import ProviderConfig
 from bot.providers.watchdog import Patience, Watchdog
 
 CLOSE_SECONDS: Final = 3.0
+AGAIN_SECONDS: Final = 1.0
+MOST_AGAIN_SECONDS: Final = 10.0
 
 
 @runtime_checkable
@@ -82,6 +84,22 @@ class Models:
             await asyncio.to_thread(self.warm, model)
         async with provider.stream(request) as events:
             yield events
+
+    async def transcribe(self, model: ModelRef, audio: Audio) -> Transcript:
+        """Raises ``ProviderError``, ``ModelMissing`` where the model's provider writes no speech down."""
+        self.provider(model.provider, model.endpoint)
+        provider = self.bare(model.provider)
+        if not isinstance(provider, Transcribing):
+            raise ModelMissing(f"The provider {model.provider} writes no speech down.")
+        if (model.provider, model.endpoint) not in self._warmed:
+            await asyncio.to_thread(self.warm, model)
+        try:
+            return await provider.transcribe(model, audio)
+        except ProviderError as error:
+            if not error.retryable:
+                raise
+            await self._clock.sleep(min(error.retry_after or AGAIN_SECONDS, MOST_AGAIN_SECONDS))
+        return await provider.transcribe(model, audio)
 
     async def aclose(self) -> None:
         """Close every provider that was built; each gets 3 s."""

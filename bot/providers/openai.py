@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 from urllib.parse import urlsplit
 
 from pydantic import SecretStr, field_validator
 
 from bot.core.errors import KeyRefused, ProviderError, RequestRefused, TransportError
 from bot.core.http import Http, Reply
-from bot.core.model import ModelEvent, ModelRequest
+from bot.core.model import Audio, ModelEvent, ModelRef, ModelRequest, Transcript, Usage
 from bot.core.ports import Clock
 from bot.providers.calls import CallIds
 from bot.providers.chat_request import chat_format, chat_messages, chat_tools
@@ -23,19 +24,22 @@ from bot.providers.proof import proven
 from bot.providers.sdk import Nowhere, carried, clean_environment, hush, install_hint, rehearse, reply_of
 from bot.providers.settings import ProviderConfig, checked_key, checked_url
 from bot.providers.sse import Frames, SseFrames, WholeBody
-from bot.providers.wire import answering, body_bytes
+from bot.providers.wire import answering, body_bytes, parsed
 
 if TYPE_CHECKING:
     import openai
 
 _OWN_HOST: Final = "api.openai.com"
 _CONCEDABLE: Final = frozenset({"temperature", "max_completion_tokens", "stream_options", "reasoning_effort"})
+_BLIND: Final = re.compile(r"gpt-3|gpt-4(-\d{4}|-32k|$)|o1-(mini|preview)|o3-mini")
 _NO_KEY: Final = "none"
 """What servers without keys are sent: the library insists on one."""
 
 
 class Config(ProviderConfig):
     """A key is needed at OpenAI itself; other servers may have none."""
+
+    transcribes: ClassVar[bool] = True
 
     api_key: SecretStr = SecretStr("")
     base_url: str = "https://api.openai.com/v1"
@@ -50,6 +54,10 @@ class Config(ProviderConfig):
     @classmethod
     def _a_key(cls, value: SecretStr) -> SecretStr:
         return checked_key(value)
+
+    def sees(self, model: str, endpoint: str = "") -> bool:
+        """OpenAI's own do, but for the few that are named; what another server has, only its owner knows."""
+        return is_openai(endpoint or self.base_url) and not _BLIND.match(model)
 
     def missing(self, endpoint: str = "") -> str:
         if not self.api_key.get_secret_value() and is_openai(endpoint or self.base_url):
@@ -83,6 +91,25 @@ class OpenAIProvider:
         answer = ChatStream(request, faults, CallIds(request, self._clock), vendor=self._name, writes_calls=others)
         async with answering(reply, _frames(reply), answer, faults, request.gather) as events:
             yield events
+
+    async def transcribe(self, model: ModelRef, audio: Audio) -> Transcript:
+        """Implements ``bot.core.ports.Transcribing``."""
+        faults = Faults(self._name, model.model, (self._config.api_key.get_secret_value(),))
+        base_url = model.endpoint or self._config.base_url
+        if missing := self._config.missing(base_url):
+            raise faults.error(KeyRefused, missing)
+        client = self._client(base_url)
+        import openai
+
+        try:
+            reply = await _sent_sound(client, model.model, audio)
+            try:
+                body = await reply.read()
+            finally:
+                await reply.aclose()
+        except (openai.OpenAIError, TransportError) as error:
+            raise translated(error, faults, self._clock.now()) from None
+        return _transcript(parsed(body.decode("utf-8", "replace"), faults), faults)
 
     def warm(self, endpoint: str = "") -> None:
         """Implements ``bot.providers.models.Warming``."""
@@ -149,6 +176,29 @@ async def _asked(client: openai.AsyncOpenAI, body: dict[str, Any]) -> Reply:
         stream_cls=openai.AsyncStream[object],
     )
     return reply_of(await sent)
+
+
+async def _sent_sound(client: openai.AsyncOpenAI, model: str, audio: Audio) -> Reply:
+    """``POST /audio/transcriptions``, https://developers.openai.com/api/reference: a form with the file and the model."""
+    import httpx2
+
+    sent = client.post(
+        "/audio/transcriptions",
+        cast_to=httpx2.Response,
+        body={"model": model, "response_format": "json"},
+        files=[("file", (audio.name, audio.data, audio.media_type))],
+        options={"headers": {"Content-Type": "multipart/form-data", "Accept": "application/json"}},
+    )
+    return reply_of(await sent)
+
+
+def _transcript(body: dict[str, Any], faults: Faults) -> Transcript:
+    """Servers that charge by the minute tell no tokens."""
+    text, used = body.get("text"), body.get("usage")
+    if not isinstance(text, str):
+        raise faults.garbled("a transcript without its text")
+    counts = [used.get(key) for key in ("input_tokens", "output_tokens")] if isinstance(used, dict) else []
+    return Transcript(text, Usage(*(count if isinstance(count, int) else 0 for count in counts)))
 
 
 def is_openai(base_url: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
@@ -9,11 +10,13 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
 class ProviderConfig(BaseModel):
     """``silence_seconds`` is how long an open stream may say nothing, ``first_seconds`` how long until its first word.
+    ``transcribes``: providers of this kind also write speech down.
 
     The defaults suit a vendor's cloud; a model on one's own machine gets more time.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+    transcribes: ClassVar[bool] = False
 
     silence_seconds: float = Field(default=90.0, gt=0)
     first_seconds: float = Field(default=180.0, gt=0)
@@ -25,6 +28,10 @@ class ProviderConfig(BaseModel):
         ``endpoint`` is the address that a model's entry names instead of the provider's own.
         """
         return ""
+
+    def sees(self, model: str, endpoint: str = "") -> bool:
+        """Whether a model of which its entry says nothing is taken to see pictures."""
+        return False
 
     def wrong(self) -> str:
         """What on this machine keeps a provider with this config from working, "path names a folder"; "" for nothing.

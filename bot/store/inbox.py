@@ -116,6 +116,15 @@ class InboxRows:
             )
         )
 
+    async def count_attempt(self, row_id: int) -> int:
+        """Count a start of the row's turn before it has any rows; return how many there were."""
+
+        def statement(db: sqlite3.Connection) -> int:
+            db.execute("UPDATE inbox SET attempts = attempts + 1 WHERE id = ?", (row_id,))
+            return int(db.execute("SELECT attempts FROM inbox WHERE id = ?", (row_id,)).fetchone()[0])
+
+        return await self._database.write(statement)
+
     async def take_back_attempt(self, turn: str) -> None:
         """A clean stop interrupted the turn: this start does not count against it."""
         await self._database.write(

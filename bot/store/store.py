@@ -12,6 +12,7 @@ from bot.core.errors import StoreReadOnly
 from bot.store.approvals import ApprovalRows
 from bot.store.calls import CallRows
 from bot.store.database import Database
+from bot.store.files import Files
 from bot.store.groups import GroupRows
 from bot.store.inbox import InboxRows
 from bot.store.links import LinkRows
@@ -51,6 +52,7 @@ class Store:
     settings: SettingRows
     links: LinkRows
     groups: GroupRows
+    files: Files
     loss: Loss | None
 
     def notes(self, owner: str) -> NoteRows:
@@ -86,5 +88,6 @@ class Store:
             SettingRows(database),
             LinkRows(database),
             GroupRows(database),
+            Files(database.path.parent),
             loss,
         )

@@ -107,6 +107,7 @@ class Metrics:
         self._shows = self._counter("shows_total", "Platform messages sent, by channel.")
         self._edits = self._counter("edits_total", "Platform messages edited, by channel.")
         self._refused = self._counter("channel_errors_total", "Refused platform calls, by channel and error.")
+        self._approvals = self._counter("approvals_total", "Questions to a person, by what became of them.")
         self._lag = self._gauge("event_loop_lag_seconds", "How late the event loop woke up, last measured.")
         self._live.put(0)
         self._lag.put(0)
@@ -146,6 +147,9 @@ class Metrics:
 
     def channel_error(self, channel: str, error: Exception) -> None:
         self._refused.add(channel=channel, error=type(error).__name__)
+
+    def approval(self, decision: str) -> None:
+        self._approvals.add(decision=decision)
 
     def lanes_from(self, count: Callable[[], int]) -> None:
         """Ask ``count`` for the number of live lanes whenever the metrics are read."""

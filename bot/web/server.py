@@ -157,7 +157,27 @@ class AsgiServer(abc.ABC):
         return message
 
 
-class WebServer(AsgiServer):
+class PortServer(AsgiServer):
+    """An app on a TCP port. Implements ``bot.core.ports.Serve``, for channels that have a port of their own."""
+
+    def __init__(self, app: AsgiApp, host: str, port: int, key: str) -> None:
+        super().__init__(app)
+        self._host, self._wanted_port, self._key = host, port, key
+
+    async def _open(self) -> list[socket]:
+        """Raises ``ConfigError`` with the reason and what to do when the port cannot be had."""
+        return await listen.tcp(self._host, self._wanted_port, self._key)
+
+    def _released(self) -> None:
+        log.debug("the HTTP port of %s is closed", self._key)
+
+    @property
+    def port(self) -> int:
+        """The port that is really open, which differs from the one asked for when that was 0."""
+        return int(self._sockets[0].getsockname()[1])
+
+
+class WebServer(PortServer):
     """The daemon's HTTP port: health and metrics, and every path they do not own goes to the mounted channels."""
 
     def __init__(
@@ -170,20 +190,7 @@ class WebServer(AsgiServer):
         *,
         key: str = "channels.web",
     ) -> None:
-        super().__init__(Front(mounts, health, metrics))
-        self._host, self._wanted_port, self._key = host, port, key
-
-    async def _open(self) -> list[socket]:
-        """Raises ``ConfigError`` with the reason and what to do when the port cannot be had."""
-        return await listen.tcp(self._host, self._wanted_port, self._key)
-
-    def _released(self) -> None:
-        log.debug("the HTTP port is closed")
-
-    @property
-    def port(self) -> int:
-        """The port that is really open, which differs from the one asked for when that was 0."""
-        return int(self._sockets[0].getsockname()[1])
+        super().__init__(Front(mounts, health, metrics), host, port, key)
 
     @property
     def url(self) -> str:

@@ -4,32 +4,36 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any, Final
 
 import discord
 
 from bot.core.address import Address
-from bot.core.errors import ChannelError, ChannelUnreachable, MessageGone, RateLimited, StoreError
+from bot.core.errors import ChannelError, ChannelUnreachable, StoreError
 from bot.core.inbound import ButtonPress, FileRef, Inbound, UserMessage
 from bot.core.ports import CallKind, ChannelKit, Progress, Receive
 from bot.core.tasks import first_failure
 from bot.core.text import clipped
 from bot.core.texts import say
-from bot.core.view import Button, Limits, Part, Ref, Rendered
+from bot.core.view import Limits, OutFile, Part, Ref, Rendered
 from bot.net.http import Transport
 from bot.outbox.arrivals import Arrivals
 from bot.outbox.errands import Errands
 from bot.outbox.governor import Rates
 from bot.outbox.silences import Silences
-from channels.discord.commands import Interactions, offer
+from channels.discord.commands import offer
 from channels.discord.config import Config
-from channels.discord.gateway import FRESH, LIBRARY_ERRORS, Client, Heard, TextWithheld, point, translated
+from channels.discord.gateway import FRESH, Client, Heard, TextWithheld, point
+from channels.discord.interactions import Interactions
 from channels.discord.markup import Renderer
-from channels.discord.messages import Place, Reader
+from channels.discord.messages import Place, Reader, handle
+from channels.discord.past import Past, missed_in
 from channels.discord.places import Places
+from channels.discord.posts import Posts, channel_of
+from channels.discord.promises import Promises
 from channels.discord.rest import Rest
 
 log = logging.getLogger(__name__)
@@ -45,18 +49,11 @@ STALE_AFTER: Final = 150.0
 """Heartbeats are 41 s apart, and the library gives a silent connection up after another minute."""
 NOTICE_CHARS: Final = 1000
 LABEL_CHARS: Final = 80
-ROW_BUTTONS: Final = 5
-CAUGHT_UP_MESSAGES: Final = 200
-"""In one channel after one silence."""
 GUILDS_SECONDS: Final = 5.0
 KEEP_SECONDS: Final = 5.0
 STORE_SECONDS: Final = 2.0
-NO_PREVIEW: Final = 4
-"""The flag SUPPRESS_EMBEDS."""
-QUIET: Final = {"parse": [], "replied_user": False}
-"""Nobody is pinged, in sends and in edits: an edit without it would ping whatever the message had."""
-STYLES: Final = {"plain": 2, "primary": 1, "danger": 4}
-NOTHING: Final = "…"
+UNREAD_SECONDS: Final = 10.0
+"""After a history that could not be read."""
 
 
 def build(config: Config, kit: ChannelKit) -> DiscordChannel:
@@ -84,16 +81,19 @@ class DiscordChannel:
         self._config, self._kit = config, kit
         self._rest = Rest(kit.http, config.api_base, config.token.get_secret_value(), kit.clock)
         self._errands = Errands(kit.governor, kit.clock, TYPING_EVERY)
-        self._arrivals = Arrivals(self._errands, self._sign, self._say)
-        self._interactions = Interactions(self._rest, kit.clock)
+        self._promises = Promises(kit.notes, kit.archive, kit.clock)
+        self._interactions = Interactions(self._rest, self._errands, kit.clock, self._promises)
         self._silences = Silences(kit.notes, kit.clock)
-        self._places = Places(kit.notes)
+        self._posts = Posts(self._rest, self._interactions, self._silences)
+        self._arrivals = Arrivals(self._errands, self._posts.sign, self._posts.say)
+        self._places, self._past = Places(kit.notes), Past(kit.governor, kit.clock)
+        self._since = 0
+        self._waiting: dict[int, list[Heard]] = {}
         self._renderer = Renderer()
         self._renderer.render("*warm*")
-        self._reader = Reader(kit.name, kit.account, str(kit.about().get("name") or ""), self._place_of, kit.clock.now)
+        self._reader = Reader(kit.name, kit.account, self._place_of, kit.clock.now)
         self._client: Client | None = None
         self._reads_text = True
-        self._resent: Counter[str] = Counter()
         self._limits = Limits(
             size=SIZE,
             pace=CHAT_INTERVAL,
@@ -118,6 +118,10 @@ class DiscordChannel:
         client = self._client
         return Progress(client.heard_at, STALE_AFTER) if client is not None and client.is_connected else None
 
+    def trouble(self, language: str) -> str:
+        """Implements ``bot.core.ports.Troubled``."""
+        return "" if self._reads_text else say("deaf_discord", language)
+
     def render(self, markdown: str) -> Rendered:
         return self._renderer.render(markdown)
 
@@ -125,6 +129,7 @@ class DiscordChannel:
 
     async def run(self, receive: Receive) -> None:
         """Raises ``Unauthorised`` when the token is refused, ``ChannelUnreachable`` when Discord stays away."""
+        await self._silences.hand_over(self._kit.governor, self._address)
         await self._places.load()
         while True:
             try:
@@ -141,17 +146,22 @@ class DiscordChannel:
 
     async def _hear(self, receive: Receive) -> None:
         point(self._config.api_base, self._config.gateway_url or await self._gateway())
-        client = self._client = Client(self._kit.clock, self.name, reads_text=self._reads_text, said=self._said)
+        client = self._client = Client(
+            self._kit.clock, self.name, reads_text=self._reads_text, said=self._said, hurry=self._hurry
+        )
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._errands.run())
+                group.create_task(self._interactions.run())
                 group.create_task(self._kept())
                 group.create_task(self._worked(client, receive))
+                group.create_task(self._caught_up(client, receive))
                 group.create_task(client.hear(self._config.token.get_secret_value()))
         except BaseExceptionGroup as failures:
             raise first_failure(failures) from None
         finally:
             self._client = None
+            self._waiting.clear()
             await self._places.keep()
 
     async def _gateway(self) -> str:
@@ -173,56 +183,70 @@ class DiscordChannel:
             await self._places.keep()
 
     async def _worked(self, client: Client, receive: Receive) -> None:
-        """One thing heard after the other, in order; what cannot be stored is tried until it can. What breaks something is
-        named in the log and left, so that it stops nothing else."""
+        """One thing heard after the other, in order; but what was missed in a channel goes before what is said there now."""
+        for command in await self._interactions.inherited():
+            await self._stored(command, receive)
         while True:
             heard = await client.line.get()
-            try:
-                if heard.event == FRESH:
-                    await self._fresh(client, receive)
-                else:
-                    await self._take(client, heard, receive)
-            except ChannelError as error:
-                log.warning("%s: %s was not dealt with: %s", self.name, heard.event, error)
-            except Exception:
-                log.exception("%s: %s broke something and is left", self.name, heard.event)
+            if heard.event == "message" and self._places.is_behind(heard.value.channel.id):
+                self._waiting.setdefault(heard.value.channel.id, []).append(heard)
+            else:
+                await self._deal(client, heard, receive)
 
-    async def _fresh(self, client: Client, receive: Receive) -> None:
+    async def _caught_up(self, client: Client, receive: Receive) -> None:
+        """What was missed, channel by channel, those first where somebody waits; nobody waits elsewhere."""
+        while True:
+            behind = await self._places.behind()
+            number = next(iter(self._waiting), behind)
+            known = await self._read(client, number, receive)
+            while waiting := self._waiting.pop(number, []):
+                for heard in waiting:
+                    await self._deal(client, heard, receive)
+            if known:
+                self._places.caught_up(number)
+            else:
+                self._places.put_off(number)
+                await self._kit.clock.sleep(UNREAD_SECONDS)
+
+    async def _read(self, client: Client, number: int, receive: Receive) -> bool:
+        """Take what was missed in a channel. False where it must be read later."""
+        to = self._reader.address(self._place_of(number))
+        try:
+            async for message in self._past.after(client, number, to, self._since):
+                await self._deal(client, Heard("message", message), receive)
+        except ChannelError as error:
+            log.info("%s: what was said in %s meanwhile is not known: %s", self.name, number, error)
+            return not isinstance(error, ChannelUnreachable)
+        return True
+
+    async def _deal(self, client: Client, heard: Heard, receive: Receive) -> None:
+        """What cannot be stored is tried until it can. What breaks something is named in the log and left, so that it
+        stops nothing else."""
+        try:
+            if heard.event == FRESH:
+                await self._fresh(client)
+            else:
+                await self._take(client, heard, receive)
+        except ChannelError as error:
+            log.warning("%s: %s was not dealt with: %s", self.name, heard.event, error)
+        except Exception:
+            log.exception("%s: %s broke something and is left", self.name, heard.event)
+
+    async def _fresh(self, client: Client) -> None:
         """A new session does not tell what was said meanwhile."""
-        if client.application_id is not None:
-            self._interactions.application = client.application_id
-            self._errands.surely(self._nowhere, CallKind.ANSWER, self._menu)
+        if (application := client.application_id) is not None:
+            nowhere = Address(self.name, self._kit.account, "application")
+            menu = partial(offer, self._kit.notes, self._rest, application)
+            self._errands.surely(nowhere, CallKind.ANSWER, menu, repeatable=True)
         if (since := self._places.since(self._kit.clock.now())) is None:
+            await self._places.keep()  # from now on nothing is missed
             return
         with suppress(TimeoutError):
             async with asyncio.timeout(GUILDS_SECONDS):
                 await client.wait_until_ready()
-        for number in dict.fromkeys((*self._places.known, *self._newer(client, since))):
-            try:
-                messages = client.get_partial_messageable(number).history(
-                    limit=CAUGHT_UP_MESSAGES, after=discord.Object(since), oldest_first=True
-                )
-                async for message in messages:
-                    await self._take(client, Heard("message", message), receive)
-            except LIBRARY_ERRORS as error:
-                log.info("%s: what was said in %s meanwhile is not known: %s", self.name, number, translated(error))
-
-    def _newer(self, client: Client, since: int) -> Iterator[int]:
-        """Channels and threads of guilds where the bot may answer and somebody wrote after ``since``."""
-        groups = self._config.access.groups
-        for guild in client.guilds:
-            for channel in (*guild.text_channels, *guild.threads):
-                names = {str(guild.id), str(channel.id), str(getattr(channel, "parent_id", "")), "*"}
-                if (channel.last_message_id or 0) > since and names & set(groups):
-                    yield channel.id
-
-    async def _menu(self) -> None:
-        await offer(self._kit.notes, self._rest, self._interactions.application)
-
-    @property
-    def _nowhere(self) -> Address:
-        """For calls that are about no chat."""
-        return Address(self.name, self._kit.account, "application")
+        self._since = since
+        groups = {*self._config.access.groups, *self._places.guilds}
+        self._places.fall_behind((*missed_in(client, groups, since), *self._places.direct))
 
     async def _take(self, client: Client, heard: Heard, receive: Receive) -> None:
         me = client.user
@@ -237,10 +261,13 @@ class DiscordChannel:
                 if (edited := self._reader.edited(heard.value, me)) is not None:
                     await self._stored(edited, receive)
             case "raw_message_delete":
-                await self._stored(self._reader.deleted(heard.value.channel_id, heard.value.message_id), receive)
+                await self._stored(self._reader.deleted(heard.value, heard.value.message_id), receive)
             case "raw_bulk_message_delete":
                 for number in sorted(heard.value.message_ids):
-                    await self._stored(self._reader.deleted(heard.value.channel_id, number), receive)
+                    await self._stored(self._reader.deleted(heard.value, number), receive)
+            case "guild_join":
+                if (joined := self._reader.joined(heard.value)) is not None:
+                    await self._stored(joined, receive)
             case "raw_reaction_add" | "raw_reaction_remove" if heard.value.user_id != me.id:
                 added = heard.event == "raw_reaction_add"
                 await self._stored(self._reader.reaction(heard.value, added=added), receive)
@@ -249,19 +276,24 @@ class DiscordChannel:
         message = self._reader.message(raw, me)
         if message is not None:
             if message.direct or message.addressed:  # known before it is stored: else it could not be caught up on
-                await self._places.spoken(raw.channel.id, self._place_of(raw.channel.id))
+                await self._places.spoken(raw.channel.id, self._reader.place(raw))
             await self._stored(message, receive)
         self._places.saw(raw.id)
+
+    def _hurry(self, raw: discord.Interaction[Any]) -> None:
+        """Before its turn in the line comes: Discord waits for three seconds, whatever the store is doing."""
+        to = self._reader.address(self._reader.place_of_interaction(raw))
+        if raw.type is discord.InteractionType.component:
+            self._interactions.pressed(to, handle(raw))
+        elif raw.type is discord.InteractionType.application_command:
+            self._interactions.commanded(self._reader.command(raw), handle(raw))
 
     async def _interaction(self, raw: discord.Interaction[Any], receive: Receive) -> None:
         if raw.type is discord.InteractionType.component:
             await self._stored(self._reader.press(raw), receive)
         elif raw.type is discord.InteractionType.application_command:
-            message = self._reader.command(raw)
-            self._interactions.arrived(message.id, raw.token)
-            self._errands.surely(message.address, CallKind.ANSWER, lambda: self._interactions.promise(message.id))
-            await self._stored(message, receive)
-            await self._places.spoken(raw.channel_id or 0, self._place_of(raw.channel_id or 0))
+            await self._stored(self._reader.command(raw), receive)
+            await self._places.spoken(raw.channel_id or 0, self._reader.place_of_interaction(raw))
 
     async def _stored(self, inbound: Inbound, receive: Receive) -> None:
         while True:
@@ -276,79 +308,52 @@ class DiscordChannel:
         silent = not (receipt.turn or receipt.refused or receipt.duplicate)
         if silent and isinstance(inbound, UserMessage) and self._interactions.waits(inbound.id):
             told = say("command_not_here", inbound.sender.language)
-            self._errands.surely(inbound.address, CallKind.FINAL, lambda: self._say(inbound, told))
+            self._errands.surely(inbound.address, CallKind.FINAL, lambda: self._posts.say(inbound, told))
 
-    def _place_of(self, number: int) -> Place:
+    def _place_of(self, number: int, guild: int | None = None) -> Place:
         channel = self._client.get_channel(number) if self._client else None
         if isinstance(channel, discord.Thread):
             return Place(str(channel.parent_id), str(number), str(channel.guild.id))
         if isinstance(channel, discord.abc.GuildChannel):
             return Place(str(number), guild=str(channel.guild.id))
-        return self._places.find(number) or Place(str(number))
+        return self._places.find(number) or Place(str(number), guild=str(guild or ""))
 
     # showing
 
     async def show(self, to: Address, ref: Ref | None, part: Part) -> Ref:
+        await self._silences.hand_over(self._kit.governor, self._address)
         if ref is None:
             await self._arrivals.showing(to, known=True)
-        async with self._kit.governor.call(
-            to, CallKind.FINAL if part.final else CallKind.PREVIEW, edit=ref is not None
-        ):
+        kind = CallKind.FINAL if part.final else CallKind.PREVIEW
+        async with self._kit.governor.call(to, kind, edit=ref is not None):
             self._errands.seen(to)
-            body: dict[str, Any] = {
-                "content": part.rendered.text.strip() or NOTHING,
-                "components": rows(part.buttons),
-                "allowed_mentions": QUIET,
-                "flags": NO_PREVIEW,
-            }
             if ref is not None:
-                return await self._edit(to, ref, part, body)
-            return await self._first(to, part, body)
+                await self._posts.edit(to, ref, part)
+                return ref
+            return await self._posts.send(to, part, await self._question(to, part) if part.index == 0 else None)
 
-    async def _edit(self, to: Address, ref: Ref, part: Part, body: dict[str, Any]) -> Ref:
-        try:
-            await self._call(to, "PATCH", f"/channels/{_id(to)}/messages/{ref.message_id}", body)
-        except MessageGone:
-            self._resent[part.nonce] += 1
-            raise
-        return ref
+    async def _question(self, to: Address, part: Part) -> UserMessage | None:
+        """What is answered: as this process took it in, or as an earlier one promised to."""
+        await self._interactions.inherited()
+        return self._arrivals.question(part.turn) or await self._promises.question(part.turn, to)
 
-    async def _first(self, to: Address, part: Part, body: dict[str, Any]) -> Ref:
-        """A repeated send is one message: Discord knows the nonce for a few minutes, and answers with what is there."""
-        question = self._arrivals.question(part.turn) if part.index == 0 else None
-        if question is not None and (filled := await self._interactions.fill(question.id, body)) is not None:
-            return _ref(filled)
-        nonce = f"{part.nonce}.{again}" if (again := self._resent[part.nonce]) else part.nonce
-        sent = {**body, "nonce": nonce[-25:], "enforce_nonce": True}
-        if question is not None and not question.direct and not self._interactions.waits(question.id):
-            sent["message_reference"] = {"message_id": question.id, "fail_if_not_exists": False}
-        answer = await self._call(to, "POST", f"/channels/{_id(to)}/messages", sent)
-        ref = _ref(answer)
-        if isinstance(answer, dict) and answer.get("content") != body["content"]:
-            await self._call(to, "PATCH", f"/channels/{_id(to)}/messages/{ref.message_id}", body)
-        return ref
+    async def send_file(self, to: Address, file: OutFile, nonce: str) -> Ref:
+        """Implements ``bot.core.ports.Sending``."""
+        async with self._kit.governor.call(to, CallKind.FINAL):
+            return await self._posts.send_file(to, file, nonce)
 
-    async def _say(self, message: UserMessage, text: str) -> None:
-        body: dict[str, Any] = {"content": text, "allowed_mentions": QUIET, "flags": NO_PREVIEW}
-        if await self._interactions.fill(message.id, body) is None:
-            sent = {**body, "nonce": message.id[-25:], "enforce_nonce": True}
-            await self._call(message.address, "POST", f"/channels/{_id(message.address)}/messages", sent)
-
-    async def _sign(self, to: Address) -> None:
-        await self._call(to, "POST", f"/channels/{_id(to)}/typing", bucket="typing")
+    def _address(self, chat: str) -> Address:
+        return Address(self.name, self._kit.account, chat)
 
     async def remove(self, to: Address, ref: Ref) -> None:
-        try:
-            async with self._kit.governor.call(to, CallKind.FINAL):
-                await self._call(to, "DELETE", f"/channels/{_id(to)}/messages/{ref.message_id}")
-        except MessageGone:
-            pass
+        async with self._kit.governor.call(to, CallKind.FINAL):
+            await self._posts.remove(to, ref)
 
     async def answer(self, press: ButtonPress, notice: str) -> None:
         """Returns at once: what was pressed waits for nothing but the store."""
         told = clipped(notice, NOTICE_CHARS)
         self._errands.surely(
-            press.address, CallKind.ANSWER, lambda: self._interactions.press(press.token, told), repeatable=True
+            press.address, CallKind.ANSWER, lambda: self._interactions.answer(press.token, told), repeatable=True
         )
 
     async def fetch(self, file: FileRef) -> bytes:
@@ -358,48 +363,6 @@ class DiscordChannel:
         client = self._client
         if client is None or client.user is None:
             return ()
-        try:
-            found = [raw async for raw in client.get_partial_messageable(int(_id(of))).history(limit=limit)]
-        except LIBRARY_ERRORS as error:
-            raise translated(error) from None
-        said = (self._reader.message(raw, client.user) for raw in reversed(found))
+        found = await self._past.newest(client, int(channel_of(of)), of, limit)
+        said = (self._reader.message(raw, client.user) for raw in found)
         return [message for message in said if message is not None]
-
-    async def _call(
-        self, to: Address, method: str, path: str, body: dict[str, Any] | None = None, *, bucket: str = "messages"
-    ) -> Any:
-        """One call for a chat. A wait that an earlier process was told of still holds."""
-        chat = _id(to)
-        if left := await self._silences.left(chat):
-            raise RateLimited("Discord asked to wait before this start.", left)
-        try:
-            return await self._rest.call(method, path, body, bucket=f"{bucket} {chat}")
-        except RateLimited as limited:
-            await self._silences.keep(chat, limited.retry_after)
-            raise
-
-
-def rows(buttons: Sequence[Button]) -> list[dict[str, Any]]:
-    """The verbs of a card in one row, Stop in one of its own."""
-    found: list[dict[str, Any]] = []
-    last = None
-    for button in buttons:
-        target = button.payload.rpartition(":")[0]
-        if target != last or len(found[-1]["components"]) >= ROW_BUTTONS:
-            found.append({"type": 1, "components": []})
-            last = target
-        made = {"type": 2, "style": STYLES[button.style], "label": button.label, "custom_id": button.payload}
-        found[-1]["components"].append(made)
-    return found
-
-
-def _id(to: Address) -> str:
-    """The channel that is called: a thread is one of its own."""
-    return to.thread or to.chat
-
-
-def _ref(message: Any) -> Ref:
-    number = message.get("id") if isinstance(message, dict) else None
-    if not isinstance(number, str):
-        raise ChannelUnreachable("Discord did not say which message it sent.", maybe_done=True)
-    return Ref(number)

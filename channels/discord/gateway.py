@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
@@ -11,7 +12,7 @@ from typing import Any, Final
 import aiohttp
 import discord
 import yarl
-from discord.gateway import DiscordWebSocket
+from discord.gateway import DiscordWebSocket, KeepAliveHandler
 from discord.http import Route
 
 from bot.core.errors import ChannelError, ChannelUnreachable, Unauthorised
@@ -26,6 +27,8 @@ OFFLINE_SECONDS: Final = 180.0
 """Without a connection for so long the channel is built anew: the library's own pauses grow up to a quarter of an hour."""
 LOOK_SECONDS: Final = 5.0
 CLOSE_SECONDS: Final = 2.0
+ZOMBIE_SECONDS: Final = 60.0
+"""Discord acknowledges a heartbeat every 41 s; a connection that is silent for longer is given up and resumed."""
 
 LIBRARY_ERRORS: Final = (
     discord.DiscordException,
@@ -33,13 +36,13 @@ LIBRARY_ERRORS: Final = (
     OSError,
     TimeoutError,
     AttributeError,
-    KeyError,
+    LookupError,
     TypeError,
     ValueError,
 )
 """What the library lets through: its own errors, raw ones of its transport (it retries dropped connections only where
-they have the numbers of BSD and Windows), a missing attribute where the first connection fails, and whatever an event
-that is not as documented breaks in its parsers, at which the connection ends."""
+they have the numbers of BSD and Windows), a missing attribute where the first connection fails, and whatever something
+that is not as documented breaks in its parsers."""
 
 HEARD: Final = frozenset(
     {
@@ -73,9 +76,19 @@ def point(api_base: str, gateway_url: str) -> None:
 
 
 class Client(discord.Client):
-    """Puts what it hears into ``line``, in the order of the gateway: its own handlers would run as tasks, side by side."""
+    """Puts what it hears into ``line``, in the order of the gateway: its own handlers would run as tasks, side by side.
+    ``said`` is told when it begins and ceases to hear, ``hurry`` of every interaction, at once: those cannot wait."""
 
-    def __init__(self, clock: Clock, name: str, *, reads_text: bool, said: Callable[[bool], None]) -> None:
+    def __init__(
+        self,
+        clock: Clock,
+        name: str,
+        *,
+        reads_text: bool,
+        said: Callable[[bool], None],
+        hurry: Callable[[discord.Interaction[Any]], None],
+        zombie_seconds: float = ZOMBIE_SECONDS,
+    ) -> None:
         intents = discord.Intents(
             guilds=True, guild_messages=True, dm_messages=True, guild_reactions=True, dm_reactions=True
         )
@@ -88,8 +101,11 @@ class Client(discord.Client):
             allowed_mentions=discord.AllowedMentions.none(),
             enable_debug_events=True,
             guild_ready_timeout=1.0,
+            heartbeat_timeout=zombie_seconds,
         )
-        self._clock, self._name, self._said = clock, name, said
+        parsers = self._connection.parsers
+        self._connection.parsers = {event: self._guarded(event, parse) for event, parse in parsers.items()}
+        self._clock, self._name, self._said, self._hurry = clock, name, said, hurry
         self.line: asyncio.Queue[Heard] = asyncio.Queue()
         self.heard_at = clock.monotonic()
         self.lost_at: float | None = clock.monotonic()
@@ -103,6 +119,8 @@ class Client(discord.Client):
         self.heard_at = self._clock.monotonic()
         if event in HEARD:
             self.line.put_nowait(Heard(event, args[0]))
+            if event == "interaction":
+                self._hurry(args[0])
         elif event == "connect":
             self.line.put_nowait(Heard(FRESH, None))
             self._up(True)
@@ -110,6 +128,20 @@ class Client(discord.Client):
             self._up(True)
         elif event == "disconnect":
             self._up(False)
+
+    def _guarded(self, event: str, parse: Callable[[Any], None]) -> Callable[[Any], None]:
+        """The library ends the connection at an event that it cannot read, and with it what else was on its way. Without
+        READY there is no session."""
+
+        def parsed(told: Any) -> None:
+            try:
+                parse(told)
+            except LIBRARY_ERRORS as error:
+                if event == "READY":
+                    raise
+                log.warning("%s: a %s could not be read and is left: %s", self._name, event, type(error).__name__)
+
+        return parsed
 
     def _up(self, up: bool) -> None:
         if up != self.is_connected:
@@ -147,6 +179,9 @@ class Client(discord.Client):
                 await self.close()
         except (TimeoutError, *LIBRARY_ERRORS) as error:
             log.info("%s: the connection was not closed in order: %s", self._name, type(error).__name__)
+        for thread in threading.enumerate():  # that of a connection that was just being made, the library forgets
+            if isinstance(thread, KeepAliveHandler) and getattr(thread.ws, "_connection", None) is self._connection:
+                thread.stop()
 
 
 class TextWithheld(ChannelError):

@@ -14,6 +14,7 @@ from bot.core.inbound import (
     ButtonPress,
     FileRef,
     Inbound,
+    Joined,
     MessageDeleted,
     MessageEdited,
     Quote,
@@ -23,7 +24,8 @@ from bot.core.inbound import (
 
 SAID: Final = frozenset({discord.MessageType.default, discord.MessageType.reply})
 """Kinds of messages that a person writes; the others are Discord's own notes."""
-STICKER: Final = "image/png"
+STICKERS: Final = {discord.StickerFormatType.gif: "image/gif", discord.StickerFormatType.lottie: "video/lottie+json"}
+"""What is not named here is a picture, animated or not, in PNG."""
 _MENTION: Final = re.compile(r"<@!?(\d+)>")
 _ROLE: Final = re.compile(r"<@&(\d+)>")
 _CHANNEL: Final = re.compile(r"<#(\d+)>")
@@ -41,20 +43,19 @@ class Place:
 
 
 class Reader:
-    """``place_of`` knows where the channel with this id belongs. ``name`` is what the assistant is called, ``now`` the time
-    of what Discord gives no time for."""
+    """``place_of`` knows where the channel with this id, of the guild with this id, belongs; ``now`` is the time of what
+    Discord gives no time for."""
 
     def __init__(
-        self, channel: str, account: str, name: str, place_of: Callable[[int], Place], now: Callable[[], float]
+        self, channel: str, account: str, place_of: Callable[[int, int | None], Place], now: Callable[[], float]
     ) -> None:
         self._channel, self._account, self._place_of, self._now = channel, account, place_of, now
-        self._named = re.compile(rf"\s*@?{re.escape(name)}(?:\b[,:]?|[,:])\s*", re.IGNORECASE) if name else None
 
     def message(self, raw: discord.Message, me: discord.ClientUser) -> UserMessage | None:
         """None for what nobody said, or the bot itself."""
         if raw.author.id == me.id or raw.type not in SAID:
             return None
-        place = self._place_of(raw.channel.id)
+        place = self.place(raw)
         direct = not place.guild
         text, meant = (raw.content, True) if direct else self._meant(raw, me)
         text = readable(text, raw).strip()
@@ -77,7 +78,7 @@ class Reader:
         message = raw.message
         if message.author.id == me.id or message.edited_at is None or message.type not in SAID:
             return None
-        place = self._place_of(raw.channel_id)
+        place = self._place_of(raw.channel_id, raw.guild_id)
         text = message.content if not place.guild else self._meant(message, me)[0]
         at = message.edited_at.timestamp()
         sender = self.sender(message.author, is_webhook=message.webhook_id is not None)
@@ -86,16 +87,18 @@ class Reader:
             f"{number}.{at:.3f}", self.address(place), sender, number, readable(text, message).strip(), at
         )
 
-    def deleted(self, channel_id: int, message_id: int) -> MessageDeleted:
+    def deleted(
+        self, raw: discord.RawMessageDeleteEvent | discord.RawBulkMessageDeleteEvent, message_id: int
+    ) -> MessageDeleted:
         """Discord does not say when; twice is once."""
-        number = str(message_id)
-        return MessageDeleted(f"{number}.deleted", self.address(self._place_of(channel_id)), number, self._now())
+        number, place = str(message_id), self._place_of(raw.channel_id, raw.guild_id)
+        return MessageDeleted(f"{number}.deleted", self.address(place), number, self._now())
 
     def reaction(self, raw: discord.RawReactionActionEvent, *, added: bool) -> Reaction:
         at = self._now()
         return Reaction(
             id=f"{raw.message_id}.{raw.user_id}.{raw.emoji}.{added}.{at:.3f}",
-            address=self.address(self._place_of(raw.channel_id)),
+            address=self.address(self._place_of(raw.channel_id, raw.guild_id)),
             sender=Sender(self._channel, str(raw.user_id), raw.member.display_name if raw.member else ""),
             message_id=str(raw.message_id),
             emoji=str(raw.emoji),
@@ -103,20 +106,31 @@ class Reader:
             sent_at=at,
         )
 
+    def joined(self, guild: discord.Guild) -> Joined | None:
+        """Discord does not say who added the bot; None where there is no channel to say hello in."""
+        places = [guild.system_channel, *guild.text_channels]
+        here = next((one for one in places if one is not None and one.permissions_for(guild.me).send_messages), None)
+        if here is None:
+            return None
+        owner = Sender(self._channel, str(guild.owner_id), guild.owner.display_name if guild.owner else "")
+        return Joined(
+            f"joined.{guild.id}", self.address(Place(str(here.id))), owner, str(guild.id), guild.name, self._now()
+        )
+
     def press(self, raw: discord.Interaction[Any]) -> ButtonPress:
         return ButtonPress(
             id=str(raw.id),
-            address=self.address(self._place_of(raw.channel_id or 0)),
+            address=self.address(self.place_of_interaction(raw)),
             sender=self.sender(raw.user, language=str(raw.locale)),
             payload=str(dict[str, Any](raw.data or {}).get("custom_id") or ""),
             sent_at=raw.created_at.timestamp(),
-            token=f"{raw.id}/{raw.token}",
+            token=handle(raw),
         )
 
     def command(self, raw: discord.Interaction[Any]) -> UserMessage:
         data: dict[str, Any] = dict(raw.data or {})
         values = [str(option.get("value", "")) for option in data.get("options") or () if isinstance(option, dict)]
-        place = self._place_of(raw.channel_id or 0)
+        place = self.place_of_interaction(raw)
         return UserMessage(
             id=str(raw.id),
             address=self.address(place),
@@ -127,6 +141,14 @@ class Reader:
             places=tuple(one for one in (place.guild, place.thread) if one),
         )
 
+    def place(self, raw: discord.Message) -> Place:
+        """Also of a guild's channel that the library does not know: that is no direct message."""
+        guild = raw.guild.id if raw.guild else getattr(raw.channel, "guild_id", None)
+        return self._place_of(raw.channel.id, guild)
+
+    def place_of_interaction(self, raw: discord.Interaction[Any]) -> Place:
+        return self._place_of(raw.channel_id or 0, raw.guild_id)
+
     def address(self, place: Place) -> Address:
         return Address(self._channel, self._account, place.chat, place.thread)
 
@@ -136,7 +158,7 @@ class Reader:
 
     def _meant(self, raw: discord.Message, me: discord.ClientUser) -> tuple[str, bool]:
         """The text without the bot's name at its edges, and whether the bot is meant: by a mention (also of the role that
-        Discord makes for it), by a reply to it, by its name at the beginning, or in a thread of its own."""
+        Discord makes for it), by a reply to it, or in a thread of its own."""
         mine = {f"<@{me.id}>", f"<@!{me.id}>", *(f"<@&{role.id}>" for role in raw.role_mentions if _is_of(role, me))}
         text = raw.content
         meant = any(mention in text for mention in mine) or any(user.id == me.id for user in raw.mentions)
@@ -151,8 +173,6 @@ class Reader:
             meant = True
         if isinstance(raw.channel, discord.Thread) and raw.channel.owner_id == me.id:
             meant = True
-        if not meant and self._named and (found := self._named.match(text)):
-            return text[found.end() :], True
         return text, meant
 
     def _quote(self, raw: discord.Message) -> Quote | None:
@@ -166,12 +186,21 @@ class Reader:
         return Quote("\n".join(texts), forwarded=True) if texts else None
 
     def _files(self, raw: discord.Message) -> tuple[FileRef, ...]:
-        found = [*raw.attachments, *(file for snapshot in raw.message_snapshots for file in snapshot.attachments)]
-        files = [
-            FileRef(self._channel, file.url, file.filename, file.content_type or "application/octet-stream", file.size)
-            for file in found
-        ]
-        return (*files, *(FileRef(self._channel, one.url, one.name, STICKER) for one in raw.stickers))
+        passed_on = (file for snapshot in raw.message_snapshots for file in snapshot.attachments)
+        return (
+            *(self._file(file, spoken=raw.flags.voice) for file in raw.attachments),
+            *(self._file(file) for file in passed_on),
+            *(FileRef(self._channel, one.url, one.name, STICKERS.get(one.format, "image/png")) for one in raw.stickers),
+        )
+
+    def _file(self, file: discord.Attachment, *, spoken: bool = False) -> FileRef:
+        kind = file.content_type or "application/octet-stream"
+        return FileRef(self._channel, file.url, file.filename, kind, file.size, spoken)
+
+
+def handle(raw: discord.Interaction[Any]) -> str:
+    """What an answer to an interaction needs (``Interactions``)."""
+    return f"{raw.application_id}/{raw.id}/{raw.token}"
 
 
 def readable(text: str, raw: discord.Message) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from bot.core.errors import (
@@ -21,6 +22,7 @@ from bot.core.errors import (
 )
 from bot.core.http import Fetched, Http, Timeouts
 from bot.core.ports import Clock
+from bot.net.multipart import FormFile, multipart
 
 log = logging.getLogger(__name__)
 
@@ -29,6 +31,7 @@ FILE_BYTES: Final = 25 * 1024 * 1024
 LONGEST_WAIT: Final = 86_400.0
 UNNAMED_WAIT: Final = 5.0
 USER_AGENT: Final = "DiscordBot (https://github.com/bowerbird, 0.1)"
+SLOWEST_BYTES_PER_SECOND: Final = 100_000
 _BUCKETS_KEPT: Final = 4096
 _TIMEOUTS: Final = Timeouts(connect=10.0, silence=CALL_SECONDS, total=CALL_SECONDS + 10.0)
 
@@ -38,8 +41,16 @@ CLOSED: Final = frozenset({10003, 10004, 50001, 50007, 50013, 50083, 160005, 403
 """No such channel, no access, no direct messages, no permission, an archived or locked thread, a blocked request."""
 
 
+NO_REPLY: Final = 160002
+"""Whoever may not read the history of a channel may not reply in it."""
+
+
 class Invalid(FormatRefused):
     """The message was refused for its form."""
+
+
+class ReplyRefused(ChannelError):
+    """The message may not refer to another one there."""
 
 
 class Rest:
@@ -57,25 +68,34 @@ class Rest:
         return self._refused is not None
 
     async def call(
-        self, method: str, path: str, body: Mapping[str, Any] | list[Any] | None = None, *, bucket: str = ""
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | list[Any] | None = None,
+        *,
+        bucket: str = "",
+        files: Sequence[FormFile] = (),
     ) -> Any:
         """The answer's JSON, None where it has none. Calls with the same ``bucket`` and method share a rate at Discord: one
-        that would be refused is not made."""
+        that would be refused is not made. ``files`` go along in a form, whose fields are ``files[0]`` and so on."""
         if self._refused is not None:
             raise self._refused
         key = (method, bucket)
         if (left := self._free_at.get(key, 0.0) - self._clock.monotonic()) > 0:
             raise RateLimited("Discord bears no more such calls for now.", left)
-        headers = dict(self._headers)
-        if body is not None:
-            headers["content-type"] = "application/json"
+        headers, content, timeouts = dict(self._headers), None, _TIMEOUTS
+        if files:
+            content, headers["content-type"] = multipart({"payload_json": json.dumps(body)}, files)
+            timeouts = replace(_TIMEOUTS, total=CALL_SECONDS + len(content) / SLOWEST_BYTES_PER_SECOND)
+        elif body is not None:
+            content, headers["content-type"] = json.dumps(body).encode(), "application/json"
         try:
             answer = await self._http.fetch(
                 method,
                 f"{self._base}{path}",
                 headers=headers,
-                body=json.dumps(body).encode() if body is not None else None,
-                timeouts=_TIMEOUTS,
+                body=content,
+                timeouts=timeouts,
             )
         except TransportError as error:
             raise ChannelUnreachable("Discord could not be reached.", maybe_done=error.sent) from error
@@ -125,8 +145,12 @@ def refusal(answer: Fetched) -> ChannelError:
             return Unauthorised("Discord does not accept the bot's token.")
         case 400 if code == 50035:
             return _form(said)
+        case 400 | 403 if code == NO_REPLY:
+            return ReplyRefused("The bot may not reply in this chat.")
         case 400 | 403 | 404 if code in CLOSED:
             return ChatClosed("The bot may not write in this chat.")
+        case 413:
+            return TooLong("The file is too large.")
         case 400 if code == 50006:
             return FormatRefused("The message was empty.")
         case status if status >= 500 or status in (408, 425):

@@ -15,6 +15,8 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 
+from bot.brain.progress import progress_of
+from bot.core.view import OutFile
 from channels.web.bodies import json_answer, json_body, language_of
 from channels.web.desk import API_PREFIX, Desk, Refused
 from channels.web.events import numbered
@@ -128,7 +130,10 @@ class Api:
         return json_answer(about(self._desk.kit.about()))
 
     async def _file(self, request: Request) -> Response:
-        file = self._desk.hub.file(request.path_params["turn"], request.path_params["index"])
+        turn, index = request.path_params["turn"], request.path_params["index"]
+        file = self._desk.hub.file(turn, index)
+        if file is None or not os.path.isabs(file.path):  # shown by an earlier process: a row knows where it is kept
+            file = await self._told(turn, index)
         if file is None or not await asyncio.to_thread(os.path.isfile, file.path):
             raise Refused(404, "no_file")
         headers = {
@@ -136,6 +141,13 @@ class Api:
             "cache-control": "no-store",
         }
         return FileResponse(file.path, media_type="application/octet-stream", headers=headers)
+
+    async def _told(self, turn: str, index: int) -> OutFile | None:
+        """A file of a turn that no page has shown since the start, if it was this channel's."""
+        rows = [
+            row for row in await self._desk.kit.archive.turn_rows(turn) if row.address.channel == self._desk.kit.name
+        ]
+        return next(iter(self._desk.kit.located(progress_of(rows).files[index : index + 1])), None)
 
     async def _session(self, request: Request) -> Response:
         return Response(status_code=204, headers={"cache-control": "no-store"})

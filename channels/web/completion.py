@@ -27,6 +27,7 @@ _BROKEN: Final = frozenset(
         StopReason.PARKED,
         StopReason.CONTEXT_OVERFLOW,
         StopReason.EMPTY,
+        StopReason.UNREADABLE,
         StopReason.STOPPED,
         StopReason.INTERRUPTED,
     }
@@ -52,7 +53,7 @@ def is_failure(stop: StopReason) -> bool:
 
 def status_of(stop: StopReason, fault: str = "") -> int:
     """Of an error. What a vendor refuses us is no passing trouble (503), and no fault of the client's own key (401)."""
-    if stop is StopReason.CONTEXT_OVERFLOW:
+    if stop in (StopReason.CONTEXT_OVERFLOW, StopReason.UNREADABLE):
         return 400
     if fault in _REFUSALS:
         return 502

@@ -57,7 +57,7 @@ def restored(rows: Sequence[Row], clock: Clock) -> Screen:
         if isinstance(row.body, UserRow):
             before = len(blocks(progress_of(rows[:at]).text)) if row.body.steered else 0
             screen.say(Said(row.body.message_id, row.body.text, row.at, before))
-    screen.tools = progress.tools
+    screen.tools, screen.files = progress.tools, progress.files
     screen.fresh = any(isinstance(row.body, BreakRow) for row in rows)
     if progress.end and progress.end.text:
         screen.notices = (progress.end.text,)

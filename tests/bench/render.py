@@ -1,22 +1,20 @@
 """What one edit of a growing answer costs on Telegram: which parts are wanted, and the open one as text and entities.
 
-Over every step of twenty characters of the answers that BOWERBIRD_ANSWERS names (JSON Lines with a text each), or of one
-made-up answer without it. The floor is what any renderer has to do that begins anew: parse the open page's Markdown.
+Over every step of twenty characters of real answers (tests/answers.py), or of one made-up answer without them. The floor
+is what any renderer has to do that begins anew: parse the open page's Markdown.
 """
 
 from __future__ import annotations
 
-import json
-import os
 import time
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from markdown_it import MarkdownIt
 
 from bot.core.view import Limits, Phase, View
 from bot.outbox.parts import Look, wanted_parts
 from channels.telegram.entities import Renderer
+from tests.answers import real_answers
 from tests.channels.web.test_render import ANSWER
 
 STEP = 20
@@ -47,19 +45,12 @@ class Costs:
 
 
 async def run() -> None:
-    texts = answers()
+    texts = real_answers() or [ANSWER * 6]
     long = "\n\n".join(texts * (LONG_CHARS // sum(map(len, texts)) + 1))[:LONG_CHARS]
     print("| text | edits | parts | mean ms | p99 ms | worst ms | floor ms | times the floor |")
     print("|---|---|---|---|---|---|---|---|")
     print(measured(texts).line(f"{len(texts)} answers"))
     print(measured([long]).line(f"one of {len(long)} characters"))
-
-
-def answers() -> list[str]:
-    path = os.environ.get("BOWERBIRD_ANSWERS", "")
-    if not path:
-        return [ANSWER * 6]
-    return [json.loads(line)["text"] for line in Path(path).read_text(encoding="utf-8").splitlines()]
 
 
 def measured(texts: list[str]) -> Costs:

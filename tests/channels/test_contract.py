@@ -25,6 +25,8 @@ from bot.time.clock import SystemClock
 from tests.fakes.archive import MemoryArchive
 from tests.fakes.governor import OpenGovernor
 from tests.fakes.notes import MemoryNotes
+from tests.sim.discord import DiscordSim
+from tests.sim.slack import SlackSim
 from tests.sim.telegram import TelegramSim
 
 BUILT = [name for name in CHANNELS.names() if (kind := CHANNELS.kind(name)) is not None and kind.module]
@@ -70,11 +72,25 @@ async def telegram() -> AsyncIterator[Adapter]:
 
 
 @asynccontextmanager
+async def discord() -> AsyncIterator[Adapter]:
+    async with DiscordSim(strict_rates=False) as sim:
+        section = {"token": sim.token, "api_base": sim.api_base, "gateway_url": sim.gateway_url}
+        yield Adapter("discord", section, chat=str(sim.dm(sim.person(7, "Ann")).id))
+
+
+@asynccontextmanager
+async def slack() -> AsyncIterator[Adapter]:
+    async with SlackSim(strict_rates=False) as sim:
+        tokens = {"bot_token": sim.bot_token, "app_token": sim.app_token}
+        yield Adapter("slack", {**tokens, "api_base": sim.api_base}, chat=sim.dm(sim.person("U0ANN", "Ann")).id)
+
+
+@asynccontextmanager
 async def alone(name: str) -> AsyncIterator[Adapter]:
     yield Adapter(name)
 
 
-PLATFORMS = {"telegram": telegram}
+PLATFORMS = {"telegram": telegram, "discord": discord, "slack": slack}
 
 
 @pytest.fixture(params=BUILT)

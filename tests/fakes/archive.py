@@ -40,6 +40,10 @@ class MemoryArchive:
         self._check()
         return [row for row in self.all if row.address == address][-limit:]
 
+    async def turn_rows(self, turn: str) -> Sequence[Row]:
+        self._check()
+        return [row for row in self.all if row.turn == turn]
+
     def _check(self) -> None:
         if self.broken:
             raise StoreError("the store cannot be read")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Literal
@@ -12,7 +12,7 @@ from bot.core.address import Address
 from bot.core.errors import ChannelError, MessageGone
 from bot.core.inbound import ButtonPress, FileRef, Inbound
 from bot.core.ports import CallKind, Clock, Governor, Receive
-from bot.core.view import Limits, Part, Ref, Rendered
+from bot.core.view import Limits, OutFile, Part, Ref, Rendered
 from bot.outbox.graphemes import length
 
 HERE = Address("fake", "main", "1")
@@ -30,7 +30,7 @@ class Fault:
 class Call:
     """One call with the times (monotonic) at which it left and was over. ``accepted``: the platform did it."""
 
-    action: Literal["send", "edit", "remove"]
+    action: Literal["send", "edit", "remove", "flash"]
     to: Address
     at: float
     ref: Ref | None
@@ -61,6 +61,9 @@ class FakeChannel:
     ``latency`` is seconds by call number (from 0), ``fault`` what a call meets by its number. ``strict`` collects in
     ``violations`` what a real platform would punish: pace, length, blank text, overlapping calls, edits that change
     nothing or come after the final text, buttons in the wrong place. With ``nonces`` a repeated send is one message.
+    ``files`` are there to be fetched, by id, each once ``fetching`` is over; ``sent`` has those that came from the bot,
+    with their nonces, and ``file_fault`` what such a call meets by its number.
+    ``flash`` is the fleeting part that was shown last and until when it is seen, unless a message has replaced it.
     """
 
     clock: Clock
@@ -77,6 +80,12 @@ class FakeChannel:
     messages: dict[str, Message] = field(default_factory=dict)
     violations: list[str] = field(default_factory=list)
     answers: list[tuple[ButtonPress, str]] = field(default_factory=list)
+    files: dict[str, bytes | Exception] = field(default_factory=dict)
+    fetched: list[str] = field(default_factory=list)
+    fetching: Callable[[], Awaitable[object]] | None = None
+    sent: list[tuple[OutFile, str]] = field(default_factory=list)
+    file_fault: Callable[[int], Exception | None] = lambda number: None
+    flash: tuple[Part, float] | None = None
     _ids: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
     _busy: set[Address] = field(default_factory=set)
     _by_nonce: dict[str, str] = field(default_factory=dict)
@@ -85,6 +94,11 @@ class FakeChannel:
     def texts(self) -> list[str]:
         """What stands on the screen, message by message."""
         return [message.text for message in self.messages.values()]
+
+    @property
+    def flashed(self) -> str:
+        """The fleeting text on the screen, "" where there is none."""
+        return self.flash[0].rendered.text if self.flash and self.flash[1] > self.clock.monotonic() else ""
 
     @property
     def accepted(self) -> list[Call]:
@@ -106,7 +120,8 @@ class FakeChannel:
     async def show(self, to: Address, ref: Ref | None, part: Part) -> Ref:
         kind = CallKind.FINAL if part.final else CallKind.PREVIEW
         async with self.governor.call(to, kind) if self.governor else nullcontext():
-            call = Call("edit" if ref else "send", to, self.clock.monotonic(), ref, part)
+            action: Literal["send", "edit", "flash"] = "flash" if part.fleeting else "edit" if ref else "send"
+            call = Call(action, to, self.clock.monotonic(), ref, part)
             self._inspect(call, part)
             return Ref(await self._carry_out(call))
 
@@ -118,7 +133,21 @@ class FakeChannel:
         self.answers.append((press, notice))
 
     async def fetch(self, file: FileRef) -> bytes:
-        return b""
+        self.fetched.append(file.id)
+        if self.fetching is not None:
+            await self.fetching()
+        content = self.files.get(file.id, ChannelError("The file is gone."))
+        if isinstance(content, Exception):
+            raise content
+        return content
+
+    async def send_file(self, to: Address, file: OutFile, nonce: str) -> Ref:
+        async with self.governor.call(to, CallKind.FINAL) if self.governor else nullcontext():
+            number = len(self.sent)
+            self.sent.append((file, nonce))
+            if (fault := self.file_fault(number)) is not None:
+                raise fault
+            return Ref(f"file{number + 1}")
 
     async def history(self, of: Address, limit: int) -> Sequence[Inbound]:
         return ()
@@ -152,6 +181,10 @@ class FakeChannel:
             del self.messages[call.ref.message_id]
             return ""
         assert call.part is not None
+        if call.action == "flash":
+            self.flash = call.part, self.clock.monotonic() + self.limits.fleeting
+            return "flash"
+        self.flash = None
         message_id = call.ref.message_id if call.ref else self._new_id(call.part)
         self.messages[message_id] = Message(message_id, call.to, call.part, known)
         return message_id
@@ -178,6 +211,8 @@ class FakeChannel:
             blamed.append(f"{part.rendered.length} is too long")
         if not part.rendered.text.strip() and not self.limits.structured:
             blamed.append("blank")
+        if part.fleeting and (part.final or not part.last or call.ref is not None or not self.limits.fleeting):
+            blamed.append("should not be fleeting")
         if part.buttons and not part.last:
             blamed.append("buttons before the last part")
         if any(len(button.payload.encode()) > 64 for button in part.buttons):

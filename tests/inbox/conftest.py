@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from bot.attachments.intake import Intake, Transcribe
+from bot.attachments.opening import Opener
 from bot.brain.approvals import Approvals
 from bot.brain.calls import Bench
 from bot.brain.loop import Brain, TurnLimits
@@ -18,7 +20,7 @@ from bot.brain.turn import Turn
 from bot.core.address import Address, Sender
 from bot.core.errors import StoreError
 from bot.core.inbound import ButtonPress, Receipt, UserMessage
-from bot.core.model import ModelRef
+from bot.core.model import Audio, ModelRef, Transcript
 from bot.core.ports import Clock
 from bot.core.stop import StopReason
 from bot.core.view import Limits
@@ -120,8 +122,11 @@ def open_house(tmp_path: Path) -> OpenHouse:
         access: Access = ACCESS,
         others: dict[str, Access] | None = None,
         language: str = "en",
+        sees: bool = False,
+        hears: Transcribe | None = None,
     ) -> AsyncIterator[House]:
-        """With ``die`` the house falls when the block is left, as at the end of the process, instead of emptying."""
+        """With ``die`` the house falls when the block is left, as at the end of the process, instead of emptying. The
+        model ``sees`` pictures or not; ``hears`` writes speech down, None: nobody does."""
         clock = clock or SystemClock()
         channel = channel or FakeChannel(clock, Limits(4096, "utf16"), strict=False)
         governor = BucketGovernor(clock)
@@ -145,7 +150,7 @@ def open_house(tmp_path: Path) -> OpenHouse:
             approvals = Approvals(store.approvals, clock, gate.is_owner, 30)
             brain = Brain(
                 provider=provider,
-                chain=lambda turn: [ModelRef("a", "big")],
+                chain=lambda turn: [ModelRef("a", "big", vision=sees)],
                 persona=lambda: Persona("You are a test.", "small"),
                 bench=Bench(find_tools(), tmp_path / "workspace", "UTC"),
                 policy=Policy({"*": "ask"}),
@@ -176,6 +181,18 @@ def open_house(tmp_path: Path) -> OpenHouse:
             async def stop(turn: Turn) -> Stopped:
                 return "stopped" if lanes.stop(turn.address, lambda other: other.id != turn.id) else "nothing"
 
+            async def deaf(model: ModelRef, audio: Audio) -> Transcript:
+                raise AssertionError("nobody was to listen")
+
+            attach = Intake(
+                fetch=channel.fetch,
+                files=store.files,
+                opener=Opener(),
+                speech=ModelRef("a", "ear") if hears else None,
+                transcribe=hears or deaf,
+                usage=store.usage,
+                clock=clock,
+            ).take
             runner = TurnRunner(
                 brain=brain,
                 commands=Commands(
@@ -192,6 +209,7 @@ def open_house(tmp_path: Path) -> OpenHouse:
                 clock=clock,
                 ended=lambda turn, reason: ended.append(reason),
                 trouble=trouble.append,
+                attach=attach,
             )
             async with asyncio.TaskGroup() as group:
                 lanes = Lanes(
@@ -202,6 +220,7 @@ def open_house(tmp_path: Path) -> OpenHouse:
                     clock=clock,
                     admission=Admission(),
                     when_busy=when_busy,
+                    attach=attach,
                 )
                 inbox = Inbox(
                     gate=gate,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
 from bot.core.address import Sender
-from bot.core.inbound import Reaction
+from bot.core.inbound import Reaction, UserMessage
 from bot.core.model import ModelText
 from bot.core.stop import StopReason
 from tests.fakes.provider import says
@@ -98,6 +99,19 @@ async def test_other_reactions_and_other_people_change_nothing(
         await react(house, emoji, sender)
         await house.idle()
         assert house.shown == ["Hello."]
+
+
+async def test_a_thumb_down_finds_its_answer_where_the_platform_does_not_tell_the_thread(open_house: OpenHouse) -> None:
+    topic = replace(HERE, thread="12")
+    async with open_house(says("Poor."), says("Elsewhere."), says("Better.")) as house:
+        await house.inbox.receive(UserMessage("1", topic, OWNER, "hello", 1.0))
+        await house.idle()
+        await house.say("hello from outside the topic", number=2)
+        await house.idle()
+        await react(house, "👎", message=0)
+        await house.idle()
+        last = list(house.channel.messages.values())[-1]
+        assert (last.text, last.to) == ("Better.", topic)
 
 
 async def test_a_thumb_down_at_an_older_answer_changes_nothing(open_house: OpenHouse) -> None:

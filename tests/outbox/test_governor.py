@@ -110,16 +110,60 @@ async def test_an_account_spends_what_it_has_evenly() -> None:
     assert all(later - sooner >= 0.99 for sooner, later in zip(times, times[31:], strict=False))
 
 
-async def test_refusals_in_many_chats_at_once_silence_the_account_and_one_alone_only_its_chat() -> None:
+def refusal(traffic: Traffic, number: int, seconds: float) -> Callable[[], Awaitable[None]]:
+    return lambda: traffic.call(chat(number), CallKind.FINAL, RateLimited("slow", seconds))
+
+
+def plain(traffic: Traffic, number: int) -> Callable[[], Awaitable[None]]:
+    return lambda: traffic.call(chat(number), CallKind.FINAL)
+
+
+async def test_refusals_in_two_chats_are_about_those_alone() -> None:
     traffic = Traffic(Rates())
-    refused = [lambda n=n: traffic.call(chat(n), CallKind.FINAL, RateLimited("slow", 9)) for n in range(2)]
-    await traffic.play(*refused, lambda: traffic.call(chat(50), CallKind.FINAL), seconds=1)
+    await traffic.play(refusal(traffic, 1, 60), refusal(traffic, 2, 60), refusal(traffic, 2, 60), plain(traffic, 50))
     assert traffic.times(chat(50)) == [0]
-    third = lambda: traffic.call(chat(3), CallKind.FINAL, RateLimited("slow", 238))  # noqa: E731
-    again = lambda: traffic.call(chat(3), CallKind.FINAL)  # noqa: E731
-    await traffic.play(third, lambda: traffic.call(chat(51), CallKind.FINAL), again)
-    assert traffic.times(chat(51)) == [9], "as long as the shortest of them says"
-    assert traffic.times(chat(3)) == [1, 239], "who was told to wait longer does"
+
+
+async def test_refusals_in_three_chats_at_once_make_all_chats_wait_for_a_moment_only() -> None:
+    """That the account is meant is a guess: of a chat of which nothing was said it holds for some seconds."""
+    traffic = Traffic(Rates())
+    await traffic.play(*(refusal(traffic, n, 238) for n in (1, 2, 3)), plain(traffic, 50), plain(traffic, 3))
+    assert traffic.times(chat(50)) == [5]
+    assert traffic.times(chat(3)) == [0, 238], "who was told to wait does, in full"
+
+
+async def test_all_chats_wait_no_longer_than_the_shortest_of_the_refusals_says() -> None:
+    traffic = Traffic(Rates())
+    await traffic.play(refusal(traffic, 1, 60), refusal(traffic, 2, 2), refusal(traffic, 3, 60), plain(traffic, 50))
+    assert traffic.times(chat(50)) == [2]
+
+
+async def test_an_account_that_really_is_limited_is_guessed_again() -> None:
+    traffic = Traffic(Rates())
+    await traffic.play(*(refusal(traffic, n, 40) for n in (1, 2, 3)), *(refusal(traffic, n, 35) for n in (4, 5, 6)))
+    await traffic.play(plain(traffic, 7), seconds=0)
+    assert [traffic.times(chat(n)) for n in (1, 4, 5, 6)] == [[0], [5], [5], [5]]
+    traffic = Traffic(Rates())
+    waits = (refusal(traffic, n, 35) for n in (4, 5, 6))
+    await traffic.play(*(refusal(traffic, n, 40) for n in (1, 2, 3)), *waits, seconds=6)
+    await traffic.play(plain(traffic, 7), seconds=60)
+    assert traffic.times(chat(7)) == [10], "five seconds after the second guess"
+
+
+async def test_refusals_that_come_one_by_one_are_no_crowd() -> None:
+    traffic = Traffic(Rates())
+    for number in range(6):
+        await traffic.play(refusal(traffic, number, 60), seconds=1.5)
+    await traffic.play(plain(traffic, 50))
+    assert traffic.times(chat(50)) == [9.0]
+
+
+async def test_a_wait_that_is_known_of_otherwise_is_kept_and_is_no_refusal() -> None:
+    traffic = Traffic(Rates())
+    for number in range(5):
+        traffic.governor.silence(chat(number), 30 + number)
+    await traffic.play(*(plain(traffic, n) for n in (0, 4, 50)), lambda: traffic.call(chat(0), CallKind.ANSWER))
+    assert [traffic.times(chat(n)) for n in (0, 4, 50)] == [[0, 30], [34], [0]]
 
 
 async def test_no_chat_starves_another() -> None:
@@ -135,9 +179,19 @@ async def test_no_chat_starves_another() -> None:
     assert max(shares) - min(shares) <= 1
 
 
-async def test_a_group_gets_its_calls_a_minute_spread_over_it() -> None:
-    rates = Rates(chat_interval=1.0, group_per_minute=20, is_group=lambda to: to.chat.startswith("-"))
+GROUPS = Rates(chat_interval=1.0, group_per_minute=20, is_group=lambda to: to.chat.startswith("-"))
+TEAM = chat("-1")
+
+
+async def grown(rates: Rates = GROUPS) -> tuple[Traffic, float]:
+    """A life of which more than a minute is over, and its age."""
     traffic = Traffic(rates)
+    await traffic.clock.advance(100)
+    return traffic, 100
+
+
+async def test_a_group_gets_its_calls_a_minute_spread_over_it() -> None:
+    traffic, _ = await grown()
 
     async def previews() -> None:
         for _ in range(60):
@@ -152,17 +206,57 @@ async def test_a_group_gets_its_calls_a_minute_spread_over_it() -> None:
 
 
 async def test_a_final_in_a_group_does_not_wait_for_the_preview_rhythm() -> None:
-    traffic = Traffic(Rates(chat_interval=1.0, group_per_minute=20, is_group=lambda to: True))
+    traffic, age = await grown()
     await traffic.play(
-        lambda: traffic.call(chat(1), CallKind.PREVIEW),
-        lambda: traffic.call(chat(1), CallKind.PREVIEW),
-        lambda: traffic.call(chat(1), CallKind.FINAL),
+        lambda: traffic.call(TEAM, CallKind.PREVIEW),
+        lambda: traffic.call(TEAM, CallKind.PREVIEW),
+        lambda: traffic.call(TEAM, CallKind.FINAL),
     )
-    assert [(at, kind) for at, _, kind in traffic.let_in] == [
+    assert [(at - age, kind) for at, _, kind in traffic.let_in] == [
         (0, CallKind.PREVIEW),
         (1.0, CallKind.FINAL),
-        (4.1, CallKind.PREVIEW),
+        (pytest.approx(4.1), CallKind.PREVIEW),
     ]
+
+
+async def test_in_a_group_the_first_words_do_not_wait_for_the_sign_of_life_before_them() -> None:
+    traffic, age = await grown()
+    kinds = (CallKind.TYPING, CallKind.PREVIEW, CallKind.PREVIEW, CallKind.TYPING)
+    await traffic.play(*(lambda k=k: traffic.call(TEAM, k) for k in kinds))
+    typed, first, second, again = [at - age for at in traffic.times()]
+    assert (typed, first) == (0, 0) and second == pytest.approx(3.1)
+    assert again - second >= 3.1, "signs of life keep their distance from everything"
+
+
+async def test_signs_of_life_in_many_topics_leave_a_group_room_for_texts() -> None:
+    traffic, age = await grown()
+
+    async def typing(topic: str) -> None:
+        while True:
+            await traffic.call(chat("-1", topic), CallKind.TYPING)
+
+    async def text() -> None:
+        await traffic.clock.sleep(120)
+        await traffic.call(TEAM, CallKind.FINAL)
+
+    await traffic.play(*(lambda t=t: typing(t) for t in "abcde"), text, seconds=130)
+    assert next(at - age for at, _, kind in traffic.let_in if kind is CallKind.FINAL) <= 123.2
+
+
+async def test_what_a_group_was_told_before_this_life_may_still_count() -> None:
+    """Its calls are spread for a minute, finals as well, and nobody types; a private chat is as ever."""
+    traffic = Traffic(GROUPS)
+    finals = [lambda: traffic.call(TEAM, CallKind.FINAL) for _ in range(25)]
+    await traffic.play(
+        lambda: traffic.call(TEAM, CallKind.TYPING), *finals, *(lambda: traffic.call(chat(1), CallKind.FINAL),) * 3
+    )
+    texts = [at for at, where, kind in traffic.let_in if where == TEAM and kind is CallKind.FINAL]
+    [typed] = [at for at, _, kind in traffic.let_in if kind is CallKind.TYPING]
+    assert typed >= 62
+    early = [at for at in texts if at < 62]
+    assert len(early) == 20 and all(later - sooner >= 3.09 for sooner, later in pairwise(early))
+    assert all(sum(start <= at < start + 60 for at in texts) <= 20 for start in texts)
+    assert traffic.times(chat(1)) == [0, 1, 2]
 
 
 async def test_typing_does_not_hold_up_the_text() -> None:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -14,6 +11,7 @@ from hypothesis import strategies as st
 from bot.core.view import Limits
 from bot.outbox.graphemes import Unit, length
 from bot.outbox.paging import MIN_SIZE, open_page, pages
+from tests.answers import needs_answers, real_answers
 from tests.outbox.renders import ALL, UNITS, Renders
 
 PIECES = st.sampled_from(
@@ -130,14 +128,10 @@ def test_an_unclosed_page_only_grows_with_its_code(deltas: list[str]) -> None:
         before = markdown
 
 
-ANSWERS = os.environ.get("BOWERBIRD_ANSWERS", "")
-
-
-@pytest.mark.skipif(not ANSWERS, reason="BOWERBIRD_ANSWERS names no file of answers (JSON Lines with a text each)")
+@needs_answers
 @pytest.mark.parametrize("size", [500, 2000, 4096])
 def test_real_answers_page_legally_at_every_length(size: int) -> None:
-    for line in Path(ANSWERS).read_text(encoding="utf-8").splitlines():
-        text = json.loads(line)["text"]
+    for text in real_answers():
         for renders in ALL:
             limits, render = Limits(size=size, unit="utf16"), renders("utf16")
             sealed: list[int] = []

@@ -21,7 +21,7 @@ from bot.core.errors import (
 )
 from bot.core.events import ApprovalAsked, Resumed
 from bot.core.ports import CallKind
-from bot.core.view import ApprovalCard, Limits, Rendered
+from bot.core.view import ApprovalCard, Entity, Limits, Rendered
 from bot.outbox.graphemes import length
 from tests.fakes.channel import Fault
 from tests.outbox.stage import Stage
@@ -247,12 +247,34 @@ async def test_a_closed_chat_or_a_dead_token_stops_every_call_at_once(
     assert len(caplog.records) == 1
 
 
-async def test_an_unknown_refusal_is_tried_a_few_times_and_then_given_up() -> None:
-    stage = Stage(fault=lambda number: Fault(ChannelError("no")))
-    await streamed(stage)
+async def test_b019_an_unknown_refusal_is_not_repeated_unchanged_and_is_named_where_it_is_given_up(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    stage = Stage(fault=lambda number: Fault(ChannelError("It does not like the words.")))
+    stage.channel.renders = lambda text: Rendered(text, length(text, "utf16"), (Entity("bold", 0, 4),))
+    with caplog.at_level(logging.WARNING):
+        await streamed(stage)
     assert stage.result() == "refused"
-    assert len(stage.channel.calls) == 5
-    stage = Stage(fault=lambda number: Fault(ChannelError("no")) if number % 3 else None)
+    first, second = (call.part for call in stage.channel.calls)
+    assert first is not None and first.buttons and first.rendered.entities
+    assert second is not None and not second.buttons and not second.rendered.entities
+    [told] = [record.getMessage() for record in caplog.records]
+    assert "refused" in told and "It does not like the words." in told
+
+
+async def test_what_was_refused_with_buttons_and_formatting_goes_out_without() -> None:
+    def picky(number: int) -> Fault | None:
+        part = stage.channel.calls[-1].part
+        return Fault(ChannelError("no")) if part is not None and part.buttons else None
+
+    stage = Stage(fault=picky)
+    await streamed(stage)
+    assert stage.result() == "delivered" and stage.channel.texts == [TEXT]
+    assert sum(call.error is not None for call in stage.channel.calls) == 1, "it has learnt its lesson"
+
+
+async def test_a_refusal_now_and_then_costs_no_answer() -> None:
+    stage = Stage(fault=lambda number: Fault(ChannelError("no")) if number % 3 == 1 else None)
     await streamed(stage, per_second=5)
     assert len(stage.channel.calls) > 20
     assert stage.channel.texts == [TEXT]

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
-from bot.store.store import FILE_NAME, Store
+from bot.core.address import Address
 from bot.outbox.silences import NOTE, Silences
+from bot.store.store import FILE_NAME, Store
 from tests.fakes.clock import FakeClock
+from tests.fakes.governor import OpenGovernor
 
 
 @pytest.fixture
@@ -35,6 +38,30 @@ async def test_a_wait_holds_for_the_next_life_and_no_longer_than_it_was(store: S
     assert await second.left("8") == 0
     await clock.advance(20)
     assert await second.left("7") == 0
+
+
+def address(chat: str) -> Address:
+    return Address("telegram", "main", chat)
+
+
+async def test_the_next_life_hands_each_wait_that_is_still_to_come_to_the_governor_once(store: Store) -> None:
+    clock = FakeClock()
+    first = silences(store, clock)
+    for chat, seconds in (("7", 30), ("8", 60), ("9", 5)):
+        await first.keep(chat, seconds)
+    await clock.advance(10)
+    second, governor = silences(store, clock), OpenGovernor()
+    await asyncio.gather(*(second.hand_over(governor, address) for _ in range(3)))
+    assert [to for to, _ in governor.silences] == [address("7"), address("8")]
+    assert [seconds for _, seconds in governor.silences] == pytest.approx([20, 50])
+
+
+async def test_waits_that_were_said_to_another_bot_are_not_this_ones(store: Store) -> None:
+    clock, notes, governor = FakeClock(), store.notes("channel:telegram"), OpenGovernor()
+    await Silences(notes, clock, "1").keep("7", 30)
+    await Silences(notes, clock, "2").keep("8", 30)
+    await Silences(notes, clock, "2").hand_over(governor, address)
+    assert [to for to, _ in governor.silences] == [address("8")]
 
 
 async def test_within_one_life_it_is_the_governor_that_waits(store: Store) -> None:

@@ -100,6 +100,22 @@ async def test_a_draft_grows_and_goes_when_its_step_is_written(store: Store) -> 
     assert await store.transcript.draft("t") is None
 
 
+async def test_new_text_of_this_life_ends_the_count_of_starts_and_text_in_place_of_the_old_does_not(
+    store: Store,
+) -> None:
+    row = (await store.inbox.record(message(3), "t", 1.0)).row
+
+    async def begun() -> int:
+        return (await store.transcript.begin(row.id, HERE, "t", 1.0, UserRow("hi", WHO, "3"))).starts
+
+    assert [await begun() for _ in range(2)] == [1, 2]
+    await store.transcript.replace_draft("t", 0, 0, "Hel")
+    assert await begun() == 3
+    for n, piece in enumerate(("lo ", "world"), start=1):
+        await store.transcript.write_draft("t", 0, n, piece)
+    assert [await begun() for _ in range(2)] == [1, 2]
+
+
 async def test_only_the_first_decision_counts(store: Store) -> None:
     card = ApprovalCard("abc", "c1", "note_write", "write", "writes", "{}", 100.0)
     await store.approvals.ask(Approval(card, "t", HERE, "web:owner", True, "f"))

@@ -50,6 +50,8 @@ def test_what_happened_is_counted() -> None:
     metrics.shown("web", edit=False)
     metrics.shown("web", edit=True)
     metrics.shown("web", edit=True)
+    for decision in ("deny", "expired", "expired"):
+        metrics.approval(decision)
     metrics.lanes_from(lambda: 7)
     samples = read(metrics.text())
     assert samples["bowerbird_inbound_total", (("channel", "web"), ("kind", "message"))] == 2
@@ -63,6 +65,8 @@ def test_what_happened_is_counted() -> None:
     assert samples["bowerbird_tokens_total", (("provider", "anthropic"), ("direction", "output"))] == 4
     assert samples["bowerbird_shows_total", (("channel", "web"),)] == 1
     assert samples["bowerbird_edits_total", (("channel", "web"),)] == 2
+    assert samples["bowerbird_approvals_total", (("decision", "expired"),)] == 2
+    assert samples["bowerbird_approvals_total", (("decision", "deny"),)] == 1
     assert samples["bowerbird_lanes", ()] == 7
     assert samples["process_start_time_seconds", ()] == 1_800_000_000
 

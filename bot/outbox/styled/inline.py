@@ -34,8 +34,8 @@ def draw(tokens: Sequence[Token], canvas: Canvas, margin: Margin | None = None) 
             start, url = opened.pop()
             if kind in _STYLES:
                 canvas.mark(_STYLES[kind], start)
-            elif url and token.info != "auto":
-                canvas.mark("text_link", start, url)
+            elif url:
+                canvas.mark("address" if token.info == "auto" else "text_link", start, url)
         else:
             canvas.write(token.content)
 

@@ -56,6 +56,7 @@ class Leaf:
 
 
 def leaves(styled: Styled) -> list[Leaf]:
+    """Everything that is seen of ``styled``, in order."""
     found: list[Leaf] = []
     for leaf in _Reader(styled).leaves():
         if _completes(leaf, found):
@@ -81,6 +82,7 @@ class _Reader:
         self._margins = {span.start: span for span in spans if span.kind in ("indent", "item")}
         self._headings = [span for span in spans if span.kind == "heading"]
         self._quotes = [span for span in spans if span.kind == "blockquote"]
+        self._quotes_begin = {span.start for span in self._quotes}
         self._runs = list(_runs(styled.text, spans))
         self._starts = [start for start, _ in self._runs]
 
@@ -91,11 +93,10 @@ class _Reader:
                 at, gap = at + 1, gap + 1
                 continue
             code = self._code.get(at)
-            end = code.end if code else self._line_end(at)
-            leaf = self._block(code) if code else self._line(at, end)
+            leaf, end = (self._block(code), code.end) if code else self._line(at, self._line_end(at))
             if code or leaf.items or leaf.text.strip():
                 yield replace(leaf, gap=gap)
-                gap = 0
+                gap = 0 if self._text[end : end + 1] == "\n" else 1
             at = end
 
     def _line_end(self, at: int) -> int:
@@ -107,26 +108,30 @@ class _Reader:
         run = Run(self._text[code.start : code.end])
         return Leaf((run,), code=True, language=code.value, depth=code.level, quote=quote, outer=outer)
 
-    def _line(self, at: int, end: int) -> Leaf:
+    def _line(self, at: int, end: int) -> tuple[Leaf, int]:
+        """The leaf and where it ends: at the end of the line, or where a quotation begins within an item."""
         quote, outer = self._quote(at)
         items: list[Item] = []
         depth = 0
         while (span := self._margins.get(at)) and at < end:
+            if items and at in self._quotes_begin:
+                end = at
+                break
             depth = span.level
             if span.kind == "item":
                 items.append(Item(span.level, span.value, self._text[at : span.end]))
             at = min(span.end, end)
         heading = _holder(self._headings, at)
-        level = self._headings[heading].level if heading >= 0 else 0
-        return Leaf(tuple(self._between(at, end)), 0, level, False, "", tuple(items), depth, quote, outer)
+        level = self._headings[heading].level if heading >= 0 and at < end else 0
+        return Leaf(tuple(self._between(at, end)), 0, level, False, "", tuple(items), depth, quote, outer), end
 
     def _quote(self, at: int) -> tuple[int, int]:
         quote = _holder(self._quotes, at)
         return (quote + 1, self._quotes[quote].level) if quote >= 0 else (0, 0)
 
     def _between(self, start: int, end: int) -> Iterator[Run]:
-        first = bisect_right(self._starts, start) - 1
-        for begin, run in self._runs[max(0, first) :]:
+        for number in range(max(0, bisect_right(self._starts, start) - 1), len(self._runs)):
+            begin, run = self._runs[number]
             if begin >= end:
                 return
             if text := run.text[max(0, start - begin) : end - begin]:

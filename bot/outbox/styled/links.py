@@ -18,7 +18,9 @@ SCHEMES: Final = ("http", "https", "mailto")
 _ADDRESS = re.compile(
     r"https?://[^\s<>\"'`|\\^{}\[\]\u3000-\u303f\u3400-\u9fff\uac00-\ud7af\uff00-\uffef]+", re.IGNORECASE
 )
-_SHORTEST = len("http://a")
+_SHORTEST: Final = len("http://a")
+_HOLDING: Final = ("heading", "blockquote")
+"""What holds a text that is inserted at its very end."""
 _SITE = re.compile(r"(?:[\w-]+\.)+(?P<end>[^\W\d_]{2,})(?:[/:?#]\S*)?")
 _FILES: Final = frozenset(
     (
@@ -33,21 +35,21 @@ _FILES: Final = frozenset(
 def candid(styled: Styled, masks: Callable[[str, str], bool]) -> Styled:
     """``styled`` with links over bare addresses, and with the address behind every label that cannot be its link.
 
-    ``masks(label, url)`` says whether the platform can show ``label`` as a link to ``url``. A label that looks like
-    another address is never one. What no browser opens is no link.
+    ``masks(label, url)`` says whether the platform can show ``label``, which may be the address itself, as a link to
+    ``url``. A label that looks like another address is never one. What no browser opens is no link.
     """
     spans: list[Span] = []
     shown: list[tuple[int, str, str]] = []
     for span in (*styled.spans, *_bare(styled)):
-        if span.kind == "text_link":
-            label = styled.text[span.start : span.end]
-            if span.value.partition(":")[0] not in SCHEMES:
+        if span.kind in ("text_link", "address"):
+            label, url = styled.text[span.start : span.end], span.value
+            if url.partition(":")[0] not in SCHEMES:
                 continue
-            if label not in (span.value, target(span.value)) and (
-                not masks(label, span.value) or misleads(label, span.value)
-            ):
-                shown.append((span.end, target(span.value), span.value))
+            if not masks(label, url) or misleads(label, url):
+                if label not in (url, target(url)):
+                    shown.append((span.end, target(url), url))
                 continue
+            span = replace(span, kind="text_link")
         spans.append(span)
     if not shown:
         return replace(styled, spans=tuple(spans))
@@ -56,13 +58,15 @@ def candid(styled: Styled, masks: Callable[[str, str], bool]) -> Styled:
     links, moved = [], 0
     for at, text, url in shown:
         start = at + moved + len(" (")
-        links.append(Span("text_link", start, start + len(text), url))
+        if masks(text, url):
+            links.append(Span("text_link", start, start + len(text), url))
         moved += len(text) + len(" ()")
     return Styled(opened.text, (*opened.spans, *links))
 
 
 def inserted(styled: Styled, pieces: Sequence[tuple[int, str]]) -> Styled:
-    """``styled`` with texts at offsets, which ascend. What ends or begins there does not hold them; what goes on does."""
+    """``styled`` with texts at offsets, which ascend. At the ends of a heading or a quotation they belong to it; of
+    anything else they do not."""
     if not pieces:
         return styled
     text, parts, last = styled.text, list[str](), 0
@@ -73,15 +77,16 @@ def inserted(styled: Styled, pieces: Sequence[tuple[int, str]]) -> Styled:
     sizes = [0]
     for _, piece in pieces:
         sizes.append(sizes[-1] + len(piece))
-    spans = (
-        replace(
+
+    def moved(span: Span) -> Span:
+        left, right = (bisect_left, bisect_right) if span.kind in _HOLDING else (bisect_right, bisect_left)
+        return replace(
             span,
-            start=span.start + sizes[bisect_right(offsets, span.start)],
-            end=span.end + sizes[bisect_left(offsets, span.end)],
+            start=span.start + sizes[left(offsets, span.start)],
+            end=span.end + sizes[right(offsets, span.end)],
         )
-        for span in styled.spans
-    )
-    return Styled("".join((*parts, text[last:])), tuple(spans))
+
+    return Styled("".join((*parts, text[last:])), tuple(map(moved, styled.spans)))
 
 
 def target(url: str) -> str:
@@ -109,7 +114,8 @@ def _host(url: str) -> str:
     if url.startswith("mailto:"):
         return url.rpartition("@")[2].partition("?")[0].lower()
     try:
-        return (urlsplit(url).hostname or "").lower()
+        parts = urlsplit(url)
+        return (parts.hostname or "").lower() if parts.port != 0 else ""
     except ValueError:
         return ""
 
@@ -118,13 +124,13 @@ def _bare(styled: Styled) -> Iterator[Span]:
     """Links over the addresses that stand in plain text. Where a style begins or ends, so does an address."""
     if "://" not in styled.text:
         return
-    taken = [(span.start, span.end) for span in styled.spans if span.kind in ("code", "pre", "text_link")]
+    taken = [(span.start, span.end) for span in styled.spans if span.kind in ("code", "pre", "text_link", "address")]
     borders = sorted({at for span in styled.spans for at in (span.start, span.end)})
     for found in _ADDRESS.finditer(styled.text):
         border = bisect_right(borders, found.start())
         url = trimmed(found[0] if border == len(borders) else found[0][: borders[border] - found.start()])
         start, end = found.start(), found.start() + len(url)
-        if len(url) >= _SHORTEST and not _overlaps(taken, start, end):
+        if len(url) >= _SHORTEST and _host(url) and not _overlaps(taken, start, end):
             yield Span("text_link", start, end, url)
 
 

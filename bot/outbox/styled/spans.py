@@ -24,12 +24,12 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 class Span:
     """A stretch of styled text, in code points.
 
-    ``kind`` is one of ``STYLES``, ``code``, ``pre`` (``value``: its language), ``text_link`` (its address),
-    ``blockquote`` (the outermost only; ``value`` "item": it begins with the marker of an item, which then stands on a line
-    of its own), ``heading``, ``item``: a list's marker with the space behind it (``value``: the
-    number or the check box that it is, "" for a bullet), or ``indent``: the space before a line that belongs to an item,
-    or before its marker. ``level`` is that of a heading (1-6), the depth of an item (from 1), and of how many lists an
-    indented line, code or a quotation stands in; within a quotation it counts anew. Spans nest, or are apart.
+    ``kind`` is one of ``STYLES``, ``code``, ``pre`` (``value``: its language), ``text_link`` (its address), ``address``:
+    one that was marked as such and is shown itself, ``blockquote`` (the outermost only; "item": it begins with the marker
+    of an item, which then stands on a line of its own), ``heading``, ``item``: a list's marker with the space behind it
+    (the number or the check box that it is, "" for a bullet), or ``indent``: the space before a line that belongs to an
+    item, or before its marker. ``level`` is that of a heading (1-6), the depth of an item (from 1), and of how many lists
+    an indented line, code or a quotation stands in; within a quotation it counts anew. Spans nest, or are apart.
     """
 
     kind: str

@@ -52,6 +52,10 @@ class Config(ProviderConfig):
     def _a_key(cls, value: SecretStr) -> SecretStr:
         return checked_key(value)
 
+    def sees(self, model: str, endpoint: str = "") -> bool:
+        """All that Anthropic serves do."""
+        return True
+
     def missing(self, endpoint: str = "") -> str:
         return install_hint("anthropic") if self.api_key.get_secret_value() else "It has no api_key."
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
@@ -17,7 +17,7 @@ from bot.core.ports import ChannelKit, Clock, owner_of
 from bot.core.stop import StopReason
 from bot.core.tool import ToolCall
 from bot.core.transcript import EndRow, ResultRow, StepRow, UserRow
-from bot.core.view import ApprovalCard, Part, Phase, ToolLine, View
+from bot.core.view import ApprovalCard, OutFile, Part, Phase, ToolLine, View
 from bot.net.http import Transport
 from bot.time.clock import SystemClock
 from bot.web.health import Health
@@ -135,6 +135,7 @@ class House:
         self.full = False
         self.refusal = ""
         self.port = 0
+        self.located: Callable[[Iterable[OutFile]], Sequence[OutFile]] = tuple
         self.channel = self._built(language)
         self._language = language
         self._group = asyncio.TaskGroup()
@@ -153,6 +154,7 @@ class House:
             account="main",
             language=language,
             about=self._about,
+            located=lambda files: self.located(files),
         )
         return build(self.config, kit)
 

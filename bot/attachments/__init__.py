@@ -1,0 +1,1 @@
+"""Files that come with messages: fetched, kept, and turned into what a model can read."""

@@ -1,0 +1,81 @@
+"""What was said while nobody listened, or before: where to look, and what stands there. The governor lets every call."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Iterator, Set
+from typing import Any, Final
+
+import discord
+
+from bot.core.address import Address
+from bot.core.errors import ChannelUnreachable
+from bot.core.ports import CallKind, Clock, Governor
+from channels.discord.gateway import LIBRARY_ERRORS, translated
+
+log = logging.getLogger(__name__)
+
+PAGE: Final = 100
+"""As many messages as Discord tells in one call."""
+PAGE_SECONDS: Final = 20.0
+PAGES: Final = 20
+TRIES: Final = 3
+
+
+def missed_in(client: discord.Client, groups: Set[str], since: int) -> Iterator[int]:
+    """Channels, threads and posts where somebody wrote after ``since``, of those that are named in ``groups`` by their own
+    id, that of the channel above or the guild's; "*" names all."""
+    for guild in client.guilds:
+        written: list[discord.TextChannel | discord.VoiceChannel | discord.StageChannel | discord.Thread] = [
+            *guild.text_channels,
+            *guild.voice_channels,
+            *guild.stage_channels,
+            *guild.threads,
+        ]
+        for channel in written:
+            names = {str(guild.id), str(channel.id), str(getattr(channel, "parent_id", "")), "*"}
+            if (channel.last_message_id or 0) > since and names & groups:
+                yield channel.id
+
+
+class Past:
+    """Every method raises ``ChannelError`` and nothing else."""
+
+    def __init__(self, governor: Governor, clock: Clock) -> None:
+        self._governor, self._clock = governor, clock
+
+    async def after(
+        self, client: discord.Client, number: int, to: Address, since: int
+    ) -> AsyncIterator[discord.Message]:
+        """What was said in this channel after the message ``since``, oldest first."""
+        for _ in range(PAGES):
+            page = await self._page(client, number, to, limit=PAGE, after=discord.Object(since), oldest_first=True)
+            for message in page:
+                yield message
+            if len(page) < PAGE:
+                return
+            since = page[-1].id
+        log.warning(
+            "%s: more than %d messages were missed in %s: the newest are left", to.channel, PAGE * PAGES, number
+        )
+
+    async def newest(self, client: discord.Client, number: int, to: Address, limit: int) -> list[discord.Message]:
+        """The last messages of this channel, oldest first."""
+        page = await self._page(client, number, to, limit=min(limit, PAGE))
+        return page[::-1]
+
+    async def _page(self, client: discord.Client, number: int, to: Address, **wanted: Any) -> list[discord.Message]:
+        """One call, made again where that can help. Of a channel that the library knows, it knows roles and threads."""
+        known = client.get_channel(number)
+        place = known if isinstance(known, discord.abc.Messageable) else client.get_partial_messageable(number)
+        for attempt in range(TRIES):
+            try:
+                async with self._governor.call(to, CallKind.ANSWER), asyncio.timeout(PAGE_SECONDS):
+                    return [message async for message in place.history(**wanted)]
+            except LIBRARY_ERRORS as error:
+                failure = translated(error)
+                if not isinstance(failure, ChannelUnreachable):
+                    raise failure from None
+            await self._clock.sleep(2.0**attempt)
+        raise failure

@@ -1,0 +1,137 @@
+"""Messages as they are sent, changed and removed: who is pinged by them, what they reply to, and that each is sent once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from bot.core.address import Address
+from bot.core.errors import ChannelError, ChannelUnreachable, MessageGone, RateLimited, TooLong
+from bot.core.inbound import UserMessage
+from bot.core.view import Button, OutFile, Part, Ref
+from bot.net.multipart import FormFile
+from bot.outbox.silences import Silences
+from channels.discord.buttons import rows
+from channels.discord.interactions import Interactions
+from channels.discord.rest import ReplyRefused, Rest
+
+FILE_BYTES: Final = 10 * 1024 * 1024
+"""What a bot may send without anybody's subscription (PLATFORMS.md 2.1)."""
+NONCE_CHARS: Final = 25
+NO_PREVIEW: Final = 4
+"""The flag SUPPRESS_EMBEDS."""
+QUIET: Final = {"parse": [], "replied_user": False}
+"""Nobody is pinged, in sends and in edits: an edit without it would ping whatever the message had."""
+NOTHING: Final = "…"
+
+
+class Posts:
+    """The calls about messages of a chat. The governor has let them; a wait that Discord asks for is written down."""
+
+    def __init__(self, rest: Rest, interactions: Interactions, silences: Silences) -> None:
+        self._rest, self._interactions, self._silences = rest, interactions, silences
+        self._resent: Counter[str] = Counter()
+
+    async def send(self, to: Address, part: Part, question: UserMessage | None) -> Ref:
+        """A repeated send is one message: Discord knows the nonce for a few minutes, and answers with what is there.
+        ``question`` is what is replied to."""
+        body = _body(_text(part), part.buttons)
+        if question is not None and (filled := await self._interactions.fill(question.id, body)) is not None:
+            return _ref(filled)
+        nonce = f"{part.nonce}.{again}" if (again := self._resent[part.nonce]) else part.nonce
+        sent = {**body, "nonce": nonce[-NONCE_CHARS:], "enforce_nonce": True}
+        if question is not None and not question.direct and not self._interactions.waits(question.id):
+            sent["message_reference"] = {"message_id": question.id, "fail_if_not_exists": False}
+        try:
+            answer = await self._call(to, "POST", _messages(to), sent)
+        except ReplyRefused:
+            del sent["message_reference"]
+            answer = await self._call(to, "POST", _messages(to), sent)
+        ref = _ref(answer)
+        if isinstance(answer, dict) and answer.get("content") != body["content"]:
+            await self._call(to, "PATCH", f"{_messages(to)}/{ref.message_id}", body)
+        return ref
+
+    async def send_file(self, to: Address, file: OutFile, nonce: str) -> Ref:
+        """A message that is the file alone. Raises ``ChannelError`` for one that is gone, empty or too large."""
+        try:
+            content = await asyncio.to_thread(Path(file.path).read_bytes)
+        except OSError:
+            raise ChannelError("The file is gone.") from None
+        if not content or len(content) > FILE_BYTES:
+            raise TooLong("The file is empty or too large.")
+        form = FormFile("files[0]", file.name, file.media_type, content)
+        body = {"attachments": [{"id": 0, "filename": file.name}], "allowed_mentions": QUIET}
+        sent = {**body, "nonce": nonce[-NONCE_CHARS:], "enforce_nonce": True}
+        return _ref(await self._call(to, "POST", _messages(to), sent, files=(form,)))
+
+    async def edit(self, to: Address, ref: Ref, part: Part) -> None:
+        body = _body(_text(part), part.buttons)
+        try:
+            await self._call(to, "PATCH", f"{_messages(to)}/{ref.message_id}", body)
+        except MessageGone:
+            self._resent[part.nonce] += 1
+            raise
+
+    async def say(self, message: UserMessage, text: str) -> None:
+        """Answer a message with a sentence. Said again it is the same message, so that nothing is ever perhaps done."""
+        body, to = _body(text), message.address
+        try:
+            if await self._interactions.fill(message.id, body) is None:
+                sent = {**body, "nonce": message.id[-NONCE_CHARS:], "enforce_nonce": True}
+                await self._call(to, "POST", _messages(to), sent)
+        except ChannelUnreachable as error:
+            raise ChannelUnreachable(str(error), maybe_done=False) from None
+
+    async def sign(self, to: Address) -> None:
+        await self._call(to, "POST", f"/channels/{channel_of(to)}/typing", bucket="typing")
+
+    async def remove(self, to: Address, ref: Ref) -> None:
+        try:
+            await self._call(to, "DELETE", f"{_messages(to)}/{ref.message_id}")
+        except MessageGone:
+            pass
+
+    async def _call(
+        self,
+        to: Address,
+        method: str,
+        path: str,
+        body: dict[str, Any] | None = None,
+        *,
+        bucket: str = "messages",
+        files: Sequence[FormFile] = (),
+    ) -> Any:
+        chat = channel_of(to)
+        try:
+            return await self._rest.call(method, path, body, bucket=f"{bucket} {chat}", files=files)
+        except RateLimited as limited:
+            await self._silences.keep(chat, limited.retry_after)
+            raise
+
+
+def channel_of(to: Address) -> str:
+    """The channel that is called: a thread is one of its own."""
+    return to.thread or to.chat
+
+
+def _messages(to: Address) -> str:
+    return f"/channels/{channel_of(to)}/messages"
+
+
+def _text(part: Part) -> str:
+    return part.rendered.text.strip() or NOTHING
+
+
+def _body(text: str, buttons: Sequence[Button] = ()) -> dict[str, Any]:
+    return {"content": text, "components": rows(buttons), "allowed_mentions": QUIET, "flags": NO_PREVIEW}
+
+
+def _ref(message: Any) -> Ref:
+    number = message.get("id") if isinstance(message, dict) else None
+    if not isinstance(number, str):
+        raise ChannelUnreachable("Discord did not say which message it sent.", maybe_done=True)
+    return Ref(number)

@@ -1,0 +1,1 @@
+"""Mirror of ``channels/discord``: the real library against the simulator on the wire."""

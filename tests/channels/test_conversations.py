@@ -1,0 +1,165 @@
+"""One scripted conversation on every platform: what is read there is what the model said, once, and no rule is broken."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from bot.app.daemon import run_daemon
+from bot.config.load import load
+from tests.channels.stages import STAGES, Stage, eventually, free_port
+from tests.channels.telegram.texts import LONG
+from tests.sim.llm import LlmSim, When, answer, call, gate, status, text
+
+CONFIG = """
+data_dir: data
+timezone: UTC
+channels:
+  {section}
+  web: {{port: {port}}}
+providers:
+  openai: {{api_key: sk-test-0123456789, base_url: "{llm}/v1"}}
+  local: off
+brain: {{llm: {{default: {{provider: openai, model: gpt-test, max_tokens: 8000}}, fallback: []}}}}
+tools: {{files: {{root: workspace}}}}
+"""
+
+
+@dataclass
+class Scene:
+    """One platform with the daemon behind it."""
+
+    name: str
+    stage: Stage
+    llm: LlmSim
+    folder: Path
+
+    async def reads(self, *texts: str) -> None:
+        """Ann reads exactly this, and nothing more follows."""
+        await eventually(lambda: list(self.stage.texts) == list(texts))
+        await eventually(lambda: not self.stage.labels)
+        await asyncio.sleep(0.3)
+        assert list(self.stage.texts) == list(texts)
+
+
+@pytest.fixture(params=STAGES)
+async def scene(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Scene]:
+    port = free_port()
+    async with LlmSim() as llm, STAGES[request.param](port) as stage:
+        file = tmp_path / "config.yaml"
+        file.write_text(CONFIG.format(section=stage.section, port=port, llm=llm.url))
+        ready = asyncio.Event()
+        task = asyncio.ensure_future(run_daemon(load(file, {}), ready=ready.set))
+        waiting = asyncio.ensure_future(ready.wait())
+        await asyncio.wait([task, waiting], return_when=asyncio.FIRST_COMPLETED)
+        waiting.cancel()
+        if task.done():
+            task.result()
+        await stage.ready()
+        try:
+            yield Scene(request.param, stage, llm, tmp_path)
+        finally:
+            task.cancel()
+            async with asyncio.timeout(12):
+                await asyncio.gather(task, return_exceptions=True)
+        assert stage.violations == [] or stage.violations == ()
+        assert llm.violations == []
+
+
+async def test_a_plain_answer(scene: Scene) -> None:
+    scene.llm.script(answer(text("Hello "), text("**Ann**, how are "), text("you?")))
+    await scene.stage.say("hello")
+    await scene.reads("Hello Ann, how are you?")
+
+
+async def test_an_answer_that_grows_can_be_stopped_and_keeps_its_text(scene: Scene) -> None:
+    scene.llm.script(answer(text("This is going to be a very long answer. "), gate("never"), text("No.")))
+    await scene.stage.say("go")
+    await eventually(lambda: "Stop" in scene.stage.labels)
+    assert "a very long answer." in scene.stage.texts[-1]
+    await scene.stage.press("Stop")
+    await eventually(lambda: any("Stopped." in shown for shown in scene.stage.texts))
+    await eventually(lambda: not scene.stage.labels)
+    assert [shown for shown in scene.stage.texts if "very long answer" in shown] == [
+        "This is going to be a very long answer.\n\nStopped."
+    ]
+
+
+async def test_a_tool_asks_in_the_same_message_and_runs_once_when_it_may(scene: Scene) -> None:
+    scene.llm.script(
+        answer(text("I note it."), call("c1", "note_write", ('{"text": "milk"}',))),
+        answer(text("It is noted."), when=When(tool_result=True)),
+    )
+    await scene.stage.say("note milk")
+    await eventually(lambda: "Allow once" in scene.stage.labels)
+    assert not (scene.folder / "workspace" / "notes.md").exists()
+    await scene.stage.press("Allow once")
+    await eventually(lambda: any("It is noted." in shown for shown in scene.stage.texts))
+    await eventually(lambda: not scene.stage.labels)
+    assert (scene.folder / "workspace" / "notes.md").read_text().count("milk") == 1
+    joined = "\n".join(scene.stage.texts)
+    assert joined.count("I note it.") == 1 and joined.count("It is noted.") == 1
+
+
+async def test_a_message_during_a_turn_joins_it(scene: Scene) -> None:
+    scene.llm.script(
+        answer(text("Let me look at the clock. "), gate("g"), call("c1", "now", ("{}",))),
+        answer(text("It is late, and yes, in Rome as well.")),
+    )
+    await scene.stage.say("what time is it?")
+    await scene.llm.at("g")
+    await scene.stage.say("in Rome too?")
+    await asyncio.sleep(0.3)
+    scene.llm.release("g")
+    await eventually(lambda: any("in Rome as well." in shown for shown in scene.stage.texts))
+    await eventually(lambda: not scene.stage.labels)
+    assert "\n".join(scene.stage.texts).count("in Rome as well.") == 1
+    assert len(scene.llm.requests) == 2 and "in Rome too?" in str(scene.llm.requests[-1].body)
+
+
+async def test_a_changed_question_gets_the_answer_to_what_it_reads_now(scene: Scene) -> None:
+    if scene.name == "web":
+        pytest.skip("what was sent on the page cannot be changed there")
+    scene.llm.script(
+        answer(text("Paris has more museums than anybody could count, and "), gate("never"), text("No.")),
+        answer(text("Rome has more.")),
+    )
+    said = await scene.stage.say("tell me of Paris")
+    await eventually(lambda: any("museums" in shown for shown in scene.stage.texts))
+    await scene.stage.edit(said, "tell me of Rome")
+    await scene.reads("Rome has more.")
+    assert "of Rome" in str(scene.llm.requests[-1].body) and "Paris" not in str(scene.llm.requests[-1].body)
+
+
+async def test_the_last_message_is_answered_once_more_in_a_new_one(scene: Scene) -> None:
+    scene.llm.script(answer(text("A poor answer.")), answer(text("A better answer.")))
+    await scene.stage.say("what is the sea?")
+    await scene.reads("A poor answer.")
+    await scene.stage.say("/retry")
+    await scene.reads("A poor answer.", "A better answer.")
+
+
+async def test_a_model_that_cannot_answer_is_a_sentence_not_a_silence(scene: Scene) -> None:
+    scene.llm.script(answer(status(401), repeat=True))
+    await scene.stage.say("hello")
+    await eventually(lambda: scene.stage.texts and not scene.stage.labels, 25)
+    shown = "\n".join(scene.stage.texts)
+    assert "key" in shown.lower(), shown
+    assert "401" not in shown and "sk-test" not in shown and "Traceback" not in shown
+
+
+async def test_an_answer_of_twenty_thousand_characters_comes_whole(scene: Scene) -> None:
+    assert len(LONG) > 20_000
+    scene.llm.script(answer(*(text(LONG[at : at + 50]) for at in range(0, len(LONG), 50)), tokens_per_second=500))
+    await scene.stage.say("tell me everything")
+    await eventually(lambda: "x ** 21" in "".join(scene.stage.texts), 29)
+    await eventually(lambda: not scene.stage.labels)
+    shown = "\n".join(scene.stage.texts)
+    for n in range(22):
+        for once in (f"Chapter {n}\n", f"第{n}项", f"quoted {n} مرحبا", f"def f{n}(x)"):
+            assert shown.count(once) == 1, once
+    assert shown.count("plain words go on") == 22 * 40
