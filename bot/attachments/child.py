@@ -11,7 +11,7 @@ import resource
 import signal
 import sys
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import BinaryIO, Final
 
 from bot.attachments.documents import Locked, TooMuch, Unknown, read_office, read_old_office, read_pdf
 from bot.attachments.ends import Ends
@@ -99,7 +99,7 @@ def _found(kind: Kind, path: Path, chars: int) -> Found:
 
 
 def _read_text(kind: Kind, path: Path, ends: Ends) -> None:
-    text: Any = decoded(path.read_bytes())
+    text = decoded(path.read_bytes())
     if text is None:
         raise Unknown
     if kind is Kind.PAGE:

@@ -73,7 +73,7 @@ def is_unreadable(rows: Sequence[Row], *, sees: bool) -> bool:
     """Whether files are all that was said, and there is nothing in them that a model could answer."""
     said = [row.body for row in as_revised(rows) if isinstance(row.body, UserRow)]
     files = [file for body in said for file in body.files]
-    words = any(body.text.strip() or body.quote is not None for body in said)
+    words = any(body.text.strip() or (body.quote is not None and body.quote.text.strip()) for body in said)
     return bool(files) and not words and not any(file.text or (file.picture and sees) for file in files)
 
 

@@ -59,7 +59,8 @@ def _person(row: Mapping[str, Any]) -> str:
     sender = row["sender"]
     joined = " (joined the running turn)" if row["steered"] else ""
     quote = f"\n> {row['quote']['text']}" if row["quote"] else ""
-    return f"{sender['name'] or sender['id']}{joined}: {row['text']}{quote}"
+    files = "".join(f"\n[{one['name']}, {one['trouble'] or one['media_type']}]" for one in row.get("files", ()))
+    return f"{sender['name'] or sender['id']}{joined}: {row['text']}{quote}{files}"
 
 
 def _step(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

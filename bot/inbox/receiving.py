@@ -166,7 +166,8 @@ class Inbox:
             return receipt if receipt.duplicate else Receipt(refused=await self._pairing.knock(message, language))
         if len(message.text) > MAX_TEXT_CHARS:
             return await self._turn_away(message, "too long", say("refused_too_long", language, limit=MAX_TEXT_CHARS))
-        if not (message.text.strip() or message.files or message.quote or message.caller or message.again):
+        quoted = message.quote.text if message.quote is not None else ""
+        if not (message.text.strip() or message.files or quoted.strip() or message.caller or message.again):
             return await self._turn_away(message, "empty", say("refused_empty", language))
         command = command_of(message.text)
         if command is not None and command.name == "retry" and message.caller is None:

@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from functools import cache
 from typing import Any, Protocol
 
 import aiohttp
@@ -14,10 +15,10 @@ import aiohttp
 from tests.app.conftest import free_port
 from tests.channels.discord.seeing import seen
 from tests.sim.discord import DiscordSim
-from tests.sim.slack import SlackSim
+from tests.sim.slack import BOT_USER, SlackSim
 from tests.sim.telegram import TelegramSim
 
-
+STOP = "Stop"
 _BOLD = re.compile(r"\*\*(\S(?:[^*]*\S)?)\*\*")
 
 
@@ -95,8 +96,7 @@ class DiscordStage:
 
     @property
     def texts(self) -> Sequence[str]:
-        lines = [seen(shown) for shown in self._sim.bot_texts(self._dm)]
-        return ["".join("\n" * max(1, line.gap) + line.text for line in shown).strip() for shown in lines]
+        return [_read(shown) for shown in self._sim.bot_texts(self._dm)]
 
     @property
     def labels(self) -> Sequence[str]:
@@ -118,6 +118,11 @@ class DiscordStage:
 
     async def ready(self) -> None:
         await self._sim.until(lambda sim: sim.connections.ready)
+
+
+@cache
+def _read(content: str) -> str:
+    return "".join("\n" * max(1, line.gap) + line.text for line in seen(content)).strip()
 
 
 class SlackStage:
@@ -142,7 +147,9 @@ class SlackStage:
 
     @property
     def labels(self) -> Sequence[str]:
-        return [button.label for shown in self._shown for button in shown.buttons]
+        """A stream has no button: there the words are pressed."""
+        labels = [button.label for shown in self._shown for button in shown.buttons]
+        return labels + [STOP for shown in self._shown if shown.streaming]
 
     @property
     def violations(self) -> Sequence[str]:
@@ -159,6 +166,9 @@ class SlackStage:
         await self._sim.edit(self._dm, said, text)
 
     async def press(self, label: str) -> None:
+        if label == STOP and any(shown.streaming for shown in self._shown):
+            await self.say(f"<@{BOT_USER}> stop")
+            return
         shown = next(one for one in self._shown if label in [button.label for button in one.buttons])
         await self._sim.press(self._dm, self._ann, shown.ts, label)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -19,7 +20,7 @@ from bot.core.errors import ChannelError
 from bot.core.inbound import ButtonPress, FileRef, Inbound, Receipt
 from bot.core.ports import CallKind, Channel, ChannelKit
 from bot.core.stop import StopReason
-from bot.core.view import Part, Phase, View
+from bot.core.view import OutFile, Part, Phase, View
 from bot.net.http import Transport
 from bot.time.clock import SystemClock
 from tests.fakes.archive import MemoryArchive
@@ -174,6 +175,21 @@ async def test_a_late_or_unknown_press_is_answered_without_an_error(adapter: Ada
     async with running(adapter):
         await adapter.channel.answer(press, "Too late.")
         await adapter.channel.answer(press, "Too late.")
+
+
+async def test_a_file_of_the_bots_is_sent_as_a_final_and_one_that_is_gone_is_a_channel_error(
+    adapter: Adapter, tmp_path: Path
+) -> None:
+    send_file = getattr(adapter.channel, "send_file", None)
+    if send_file is None:
+        pytest.skip("this channel lists files by itself, or has none")
+    (tmp_path / "a.csv").write_bytes(b"a,b\n")
+    async with running(adapter):
+        ref = await send_file(adapter.here, OutFile("表.csv", "text/csv", str(tmp_path / "a.csv")), "t1.f0")
+        assert ref.message_id
+        assert [kind for to, kind in adapter.governor.calls if to == adapter.here] == [CallKind.FINAL]
+        with pytest.raises(ChannelError):
+            await send_file(adapter.here, OutFile("b", "text/csv", str(tmp_path / "no")), "t1.f1")
 
 
 async def test_a_file_that_is_not_there_is_a_channel_error_and_history_is_a_sequence(adapter: Adapter) -> None:

@@ -206,6 +206,13 @@ async def test_what_cannot_be_read_gets_a_sentence_and_the_caption_is_answered(
         assert house.ended == [StopReason.ANSWERED, StopReason.UNREADABLE]
 
 
+async def test_a_forwarded_sticker_gets_a_sentence_and_no_model_call(open_house: OpenHouse) -> None:
+    async with open_house() as house:
+        await send(house, "", (ref("sticker"), b"\x1f\x8b animated"), quote=Quote("", "Bo", forwarded=True))
+        await house.idle()
+        assert house.shown == ["I cannot open files like “sticker”."] and house.provider.requests == []
+
+
 async def test_one_bad_file_costs_itself_alone(open_house: OpenHouse) -> None:
     async with open_house(says("Two of three.")) as house:
         files = [(ref("a.txt"), b"alpha"), (ref("b.txt"), None), (ref("c.txt"), b"gamma")]

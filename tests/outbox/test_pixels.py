@@ -32,7 +32,9 @@ def test_of_anything_else_nothing_is_told(content: bytes) -> None:
     assert size_of(content) is None
 
 
-@given(st.binary(max_size=60), st.sampled_from([b"\xff\xd8\xff", b"RIFF\x00\x00\x00\x00WEBPVP8X", b"\x89PNG\r\n\x1a\n"]))
+@given(
+    st.binary(max_size=60), st.sampled_from([b"\xff\xd8\xff", b"RIFF\x00\x00\x00\x00WEBPVP8X", b"\x89PNG\r\n\x1a\n"])
+)
 def test_any_bytes_are_borne(content: bytes, head: bytes) -> None:
     size = size_of(head + content)
     assert size is None or min(size) >= 0

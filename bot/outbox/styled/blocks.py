@@ -130,7 +130,8 @@ class Scribe:
         start, end = lines or (self._end_line, self._end_line)
         if canvas.size:
             canvas.write("\n\n" if start > self._end_line or heading or self._after_heading else "\n")
-        block = block or (self._quotes > 0 and self._quote_start is None)
+        opens_quote = self._quotes > 0 and self._quote_start is None
+        block = block or (opens_quote and not (self._markers and self._markers[-1].quoted))
         if self._markers:
             self._write_markers(alone=block)
         elif not block:

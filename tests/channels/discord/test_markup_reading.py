@@ -158,4 +158,4 @@ def test_hostile_markdown_does_not_hang(text: str) -> None:
     began = time.thread_time()
     Renderer().render(text)
     list(pages(text, LIMITS, Renderer().render))
-    assert time.thread_time() - began < 5
+    assert time.thread_time() - began < 8

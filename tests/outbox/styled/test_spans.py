@@ -29,7 +29,7 @@ def marks(markdown: str) -> list[str]:
         ("- a\n  ```py\n  x\n  ```", ["item 1: '• '", "pre 1py: 'x'"]),
         ("- a\n  > b", ["item 1: '• '", "blockquote 1: 'b'"]),
         ("> a\n> - b", ["blockquote: 'a\\n• b'", "item 1: '• '"]),
-        ("> - a\n> - b", ["blockquote item: '•\\na\\n• b'", "item 1: '•'", "item 1: '• '"]),
+        ("> - a\n> - b", ["blockquote item: '• a\\n• b'", "item 1: '• '", "item 1: '• '"]),
         ("<https://x.example> a", ["address https://x.example: 'https://x.example'"]),
         ("[a](tg://user?id=1) [b](javascript:x)", ["text_link tg://user?id=1: 'a'"]),
     ],
