@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any, Final, TypeVar
 
 from bot.core.address import Address
@@ -14,26 +16,34 @@ from bot.core.errors import (
     MessageGone,
     RateLimited,
     StoreError,
+    TooLong,
     Unauthorised,
 )
 from bot.core.inbound import ButtonPress, FileRef, Inbound, UserMessage
 from bot.core.ports import CallKind, ChannelKit, Progress, Receive
 from bot.core.tasks import first_failure
 from bot.core.text import clipped
-from bot.core.view import Button, Limits, Part, Ref, Rendered
+from bot.core.texts import say
+from bot.core.view import Limits, OutFile, Part, Ref, Rendered
 from bot.net.http import Transport
 from bot.outbox.arrivals import Arrivals
 from bot.outbox.errands import Errands
 from bot.outbox.governor import Rates
 from bot.outbox.silences import Silences
-from bot.outbox.styled.spans import is_blank
+from channels.telegram.cards import Cards, Waiting
 from channels.telegram.config import Config
-from channels.telegram.entities import Renderer, shown_text
+from channels.telegram.content import content_of, thread_of
+from channels.telegram.drafts import SECONDS as DRAFT_SECONDS
+from channels.telegram.drafts import Drafts
+from channels.telegram.entities import Renderer
+from channels.telegram.intake import Intake
 from channels.telegram.menu import offer
-from channels.telegram.moves import Moves
-from channels.telegram.polling import STALE_AFTER, Poller
+from channels.telegram.moves import Moves, message_id, number_in
+from channels.telegram.outgoing import ways_of
+from channels.telegram.polling import Poller
 from channels.telegram.updates import Me
-from channels.telegram.wire import Moved, NotModified, Wire, who_am_i
+from channels.telegram.webhook import Hook, secret_of
+from channels.telegram.wire import Moved, NotModified, QuestionGone, Refused, Wire, who_am_i
 
 log = logging.getLogger(__name__)
 
@@ -45,13 +55,10 @@ CHAT_INTERVAL: Final = 1.05
 GROUP_INTERVAL: Final = 3.1
 GROUP_PER_MINUTE: Final = 20
 PRESSED_CHARS: Final = 200
-ROW_BUTTONS: Final = 2
 TYPING_EVERY: Final = 4.5
 """Telegram shows it for five seconds."""
-NOTHING: Final = "…"
-"""Stands for an answer of invisible characters alone, which Telegram would refuse."""
-NO_PREVIEW: Final = {"is_disabled": True}
-"""Given with every call, so that a link's preview neither comes nor goes while the text grows."""
+FIRST_BOT: Final = "bot"
+"""The note of which bot the data folder has first belonged to."""
 
 
 def build(config: Config, kit: ChannelKit) -> TelegramChannel:
@@ -65,7 +72,8 @@ async def probe(config: Config) -> str:
         me = await who_am_i(Wire(http, config.api_base, config.token.get_secret_value()))
     finally:
         await http.aclose()
-    return f"the token is @{me.username}'s"
+    said = f"the token is @{me.username}'s"
+    return f"{said}; but {unheard}" if (unheard := config.unheard(me.reads_all)) else said
 
 
 def is_group(address: Address) -> bool:
@@ -78,67 +86,105 @@ class TelegramChannel:
 
     def __init__(self, config: Config, kit: ChannelKit) -> None:
         self.name = kit.name
-        self._kit = kit
+        self._config, self._kit = config, kit
         self._wire = Wire(kit.http, config.api_base, config.token.get_secret_value() or "0:none")
         self._errands = Errands(kit.governor, kit.clock, TYPING_EVERY)
         self._arrivals = Arrivals(self._errands, self._sign, self._say)
-        self._silences = Silences(kit.notes, kit.clock)
+        self._silences = Silences(kit.notes, kit.clock, self._wire.bot)
         self._renderer = Renderer()
         self._renderer.render("*warm*")  # the first rendering builds the parser; that must not delay the first answer
         self._me: Me | None = None
-        self._poller: Poller | None = None
-        self._moves = Moves(kit.notes)
+        self._ear: Poller | Hook | None = None
+        self._account: str | None = None
+        self._cards = Cards(kit.notes)
+        self._moves = Moves(kit.notes, self._moved)
+        self._unquoted: set[str] = set()
+        self._drafts = Drafts(kit.name, on=config.streaming == "draft")
         live = config.streaming != "off"
         self._private = Limits(size=SIZE, unit="utf16", pace=CHAT_INTERVAL, previews=live)
         self._group = Limits(size=SIZE, unit="utf16", pace=GROUP_INTERVAL, previews=live)
         self.rates = Rates(CHAT_INTERVAL, GROUP_PER_MINUTE, config.calls_per_second, is_group)
-        if config.streaming == "draft":
-            log.info("%s: answers are shown by edits; drafts are not built into this version", kit.name)
-        if config.transport == "webhook":
-            log.warning("%s: messages are fetched by polling; webhooks are not built into this version", kit.name)
 
     @property
     def limits(self) -> Limits:
-        return self._private
+        """Of private chats."""
+        return replace(self._private, fleeting=DRAFT_SECONDS) if self._drafts.on else self._private
 
     def limits_for(self, address: Address) -> Limits:
-        return self._group if is_group(address) else self._private
+        return self._group if is_group(address) else self.limits
 
     @property
     def connected(self) -> bool:
         """A poll that is still open does not know yet that the token was refused elsewhere."""
-        return self._poller is not None and self._poller.connected and not self._wire.is_refused
+        return self._ear is not None and self._ear.connected and not self._wire.is_refused
 
     @property
     def progress(self) -> Progress | None:
-        """Implements ``bot.core.ports.Progressing``: polls that begin and end, whatever they bring."""
-        return Progress(self._poller.heard_at, STALE_AFTER) if self._poller else None
+        """Implements ``bot.core.ports.Progressing``: polls that begin and end, whatever they bring; or looks at the
+        webhook."""
+        return Progress(self._ear.heard_at, self._ear.stale_after) if self._ear else None
+
+    def trouble(self, language: str) -> str:
+        """Implements ``bot.core.ports.Troubled``."""
+        unheard = self._me is not None and self._config.unheard(self._me.reads_all)
+        return say("deaf_telegram", language) if unheard else ""
 
     def render(self, markdown: str) -> Rendered:
         return self._renderer.render(markdown)
 
     async def run(self, receive: Receive) -> None:
         """Raises ``Unauthorised`` when the token is refused, ``ChannelUnreachable`` when Telegram stays away."""
+        account = await self._own()
         me = await self._proven()
-        poller = self._poller = Poller(
-            self._wire, self._kit.notes, self._moves, self._kit.clock, me, self.name, self._kit.account
+        intake = Intake(
+            *(self._kit.notes, self._moves, me, self.name, account), lambda inbound: self._take(inbound, receive)
         )
+        ear = self._ear = self._listening(intake)
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._errands.run())
                 group.create_task(self._menu())
-                group.create_task(poller.run(lambda inbound: self._take(inbound, receive)))
+                group.create_task(ear.run())
         except BaseExceptionGroup as failures:
             raise first_failure(failures) from None
         finally:
-            self._poller = None
+            self._ear = None
+
+    def _listening(self, intake: Intake) -> Poller | Hook:
+        kit, config = self._kit, self._config
+        if config.transport == "polling":
+            return Poller(self._wire, intake, kit.clock, self.name)
+        secret = secret_of(config.webhook, config.token.get_secret_value())
+        return Hook(self._wire, kit.notes, kit.clock, intake, config.webhook, secret, kit.serve, self.name)
+
+    async def _own(self) -> str:
+        """Before the first call: the account of this bot's chats, and the waits that an earlier life was told of. The
+        bot that a data folder has first belonged to has the daemon's own account, any other one its id."""
+        if self._account is None:
+            first = await self._kit.notes.read(FIRST_BOT)
+            is_first = first in (None, self._wire.bot) or not self._wire.bot
+            self._account = self._kit.account if is_first else self._wire.bot
+        account = self._account
+        await self._silences.hand_over(self._kit.governor, lambda chat: Address(self.name, account, chat))
+        return account
 
     async def _proven(self) -> Me:
         """Who the bot is, asked once: the token is good, and these are the names under which it is meant."""
-        if self._me is None:
-            self._me = await self._patiently(lambda: who_am_i(self._wire))
-            log.info("%s is @%s", self.name, self._me.username)
-        return self._me
+        if self._me is not None:
+            return self._me
+        me = await self._patiently(lambda: who_am_i(self._wire))
+        log.info("%s is @%s", self.name, me.username)
+        if unheard := self._config.unheard(me.reads_all):
+            log.warning("%s: %s", self.name, unheard)
+        if self._wire.bot and await self._kit.notes.read(FIRST_BOT) is None:
+            await self._kit.notes.write(FIRST_BOT, self._wire.bot)
+        if self._account != self._kit.account:
+            log.info(
+                "%s is another bot than the first one of this data folder: its chats are %s:%s:…",
+                *(self.name, self.name, self._account),
+            )
+        self._me = me
+        return me
 
     async def _patiently(self, call: Callable[[], Awaitable[T]]) -> T:
         """For calls that no governor lets through: Telegram's flood waits hold for them as well."""
@@ -155,54 +201,94 @@ class TelegramChannel:
             self._answer(inbound, "")  # whoever took it may have died before the answer: the button must not wait
 
     async def _sign(self, to: Address) -> None:
-        await self._call(to, "sendChatAction", action="typing", **_thread(to))
+        await self._call(to, "sendChatAction", action="typing", **thread_of(to))
 
     async def _say(self, message: UserMessage, text: str) -> None:
         await self._send(message.address, {"text": text})
 
     async def show(self, to: Address, ref: Ref | None, part: Part) -> Ref:
+        await self._admit(to)
         if ref is None:
             await self._arrivals.showing(to, known=is_group(to))
         async with self._kit.governor.call(
             to, CallKind.FINAL if part.final else CallKind.PREVIEW, edit=ref is not None
         ):
             self._errands.seen(to)
-            text = part.rendered.text if part.rendered.entities else shown_text(part.rendered.text)
-            text = NOTHING if is_blank(text) else text
-            params: dict[str, Any] = {"text": text, "link_preview_options": NO_PREVIEW}
-            if part.rendered.entities:
-                params["entities"] = [
-                    _entity(entity.type, entity.offset, entity.length, entity.value)
-                    for entity in part.rendered.entities
-                ]
-            if part.buttons:
-                params["reply_markup"] = {"inline_keyboard": _rows(part.buttons)}
+            if part.fleeting:
+                return await self._drafts.push(part, partial(self._call, to, **thread_of(to)))
             if ref is not None:
-                return await self._edit(to, ref, params)
-            question = self._arrivals.question(part.turn) if part.index == 0 and is_group(to) else None
-            if question is not None:
-                params["reply_parameters"] = {"message_id": int(question.id), "allow_sending_without_reply": True}
-            return await self._send(to, params)
+                shown = await self._edit(to, await self._standing(to, ref), part)
+            else:
+                shown = await self._first(to, part)
+        if is_group(to):
+            await self._cards.shown(to, ref, shown, part)
+        return shown
 
-    async def _edit(self, to: Address, ref: Ref, params: dict[str, Any]) -> Ref:
+    async def _edit(self, to: Address, ref: Ref, part: Part) -> Ref:
         try:
-            await self._call(to, "editMessageText", message_id=int(ref.message_id), **params)
+            await self._call(to, "editMessageText", message=ref.message_id, **content_of(part))
         except NotModified:
             pass
+        except MessageGone:
+            self._cards.gone(part)
+            raise
         return ref
 
-    async def _send(self, to: Address, params: dict[str, Any]) -> Ref:
-        sent = await self._call(to, "sendMessage", **_thread(to), **params)
+    async def _first(self, to: Address, part: Part) -> Ref:
+        """In a group the beginning of an answer says to what; what cannot be replied to is answered all the same."""
+        question = self._arrivals.question(part.turn) if part.index == 0 and is_group(to) else None
+        if question is None or part.turn in self._unquoted:
+            self._unquoted.discard(part.turn)
+            return await self._send(to, content_of(part))
+        try:
+            return await self._send(to, content_of(part), question.id)
+        except QuestionGone:
+            return await self._send(to, content_of(part))
+        except Refused:
+            self._unquoted.add(part.turn)
+            raise
+
+    async def send_file(self, to: Address, file: OutFile, nonce: str) -> Ref:
+        """Implements ``bot.core.ports.Sending``. What is refused as a photo may do as a document."""
+        await self._admit(to)
+        ways = await ways_of(file)
+        async with self._kit.governor.call(to, CallKind.FINAL):
+            for method, params in ways[:-1]:
+                try:
+                    return await self._send(to, params, method=method)
+                except (Refused, TooLong) as error:
+                    log.info("%s: %s; sent as it is", self.name, error)
+            method, params = ways[-1]
+            return await self._send(to, params, method=method)
+
+    async def _send(
+        self, to: Address, content: dict[str, Any], question: str = "", *, method: str = "sendMessage"
+    ) -> Ref:
+        number = number_in(question, await self._now(to), to.chat) if question else None
+        if number is not None:
+            content = content | {"reply_parameters": {"message_id": number, "allow_sending_without_reply": True}}
+        sent = await self._call(to, method, **thread_of(to), **content)
         if not isinstance(sent, dict) or not isinstance(sent.get("message_id"), int):
             raise ChannelUnreachable("Telegram did not say which message it sent.", maybe_done=True)
-        return Ref(str(sent["message_id"]))
+        return Ref(message_id(sent["message_id"], await self._now(to), to.chat))
 
     async def remove(self, to: Address, ref: Ref) -> None:
+        await self._admit(to)
         try:
             async with self._kit.governor.call(to, CallKind.FINAL):
-                await self._call(to, "deleteMessage", message_id=int(ref.message_id))
+                await self._call(to, "deleteMessage", message=(await self._standing(to, ref)).message_id)
         except MessageGone:
             pass
+
+    def _moved(self, group: str) -> None:
+        """What waits for a person is shown again in the new place; anything else that is not complete follows with its
+        next change."""
+        for waiting in self._cards.left_in(group):
+            self._errands.surely(waiting.to, CallKind.FINAL, partial(self._again, waiting))
+
+    async def _again(self, waiting: Waiting) -> None:
+        if self._cards.waits(waiting):
+            await self._cards.sent_again(waiting, await self._send(waiting.to, content_of(waiting.part)))
 
     async def answer(self, press: ButtonPress, notice: str) -> None:
         """Returns at once: the poll that brought the press must not wait for the answer to it."""
@@ -226,58 +312,46 @@ class TelegramChannel:
         """The Bot API tells nothing of the past."""
         return ()
 
-    async def _call(self, to: Address, method: str, **params: Any) -> Any:
-        """One call for a chat, where it is now: a group that became a supergroup has another id. A flood wait that an
-        earlier process was told of still holds."""
-        if left := await self._silences.left(to.chat):
-            raise RateLimited("Telegram asked to wait before this start.", left)
+    async def _standing(self, to: Address, ref: Ref) -> Ref:
+        return await self._cards.now(to, ref) if is_group(to) else ref
+
+    async def _admit(self, to: Address) -> None:
+        """The chats of another bot wait until there is its token again."""
+        if to.account != await self._own():
+            raise Unauthorised("This chat is another bot's.")
+
+    async def _now(self, to: Address) -> str:
+        """The id under which the chat is found."""
+        return await self._moves.now(to.chat) if is_group(to) else to.chat
+
+    async def _call(self, to: Address, method: str, *, message: str = "", **params: Any) -> Any:
+        """One call for a chat, where it is now, or for a ``message`` there: a group that became a supergroup has another
+        id, and what was said in it before is out of reach."""
+        chat = await self._now(to)
+        if message:
+            if (number := number_in(message, chat, to.chat)) is None:
+                raise MessageGone("The group has moved, and left the message behind.")
+            params["message_id"] = number
         try:
-            chat = await self._moves.now(to.chat) if is_group(to) else to.chat
             return await self._wire.call(method, chat_id=int(chat), **params)
         except RateLimited as limited:
             await self._silences.keep(to.chat, limited.retry_after)
             raise
         except Moved as moved:
             await self._moves.note(to.chat, moved.chat)
+            if message:
+                raise MessageGone("The group has moved, and left the message behind.") from None
+            params.pop("reply_parameters", None)
             return await self._wire.call(method, chat_id=int(moved.chat), **params)
 
     async def _menu(self) -> None:
         try:
             await offer(
                 self._kit.notes,
+                self._wire.bot,
                 lambda params: self._patiently(lambda: self._wire.call("setMyCommands", **params)),
             )
         except Unauthorised:
             raise
         except (ChannelError, StoreError) as error:
             log.warning("the menu of commands waits for the next start: %s", error)
-
-
-def _thread(to: Address) -> dict[str, int]:
-    return {"message_thread_id": int(to.thread)} if to.thread else {}
-
-
-def _entity(type_: str, offset: int, length: int, value: str) -> dict[str, Any]:
-    entity: dict[str, Any] = {"type": type_, "offset": offset, "length": length}
-    if value and type_ == "pre":
-        entity["language"] = value
-    elif value and type_ == "text_link":
-        entity["url"] = value
-    return entity
-
-
-def _rows(buttons: Sequence[Button]) -> list[list[dict[str, str]]]:
-    """The verbs of a card in pairs, so that a phone shows them whole; Stop on a row of its own. Styles as Telegram has
-    them."""
-    rows: list[list[dict[str, str]]] = []
-    last = None
-    for button in buttons:
-        target = button.payload.rpartition(":")[0]
-        made = {"text": button.label, "callback_data": button.payload}
-        if button.style != "plain":
-            made["style"] = button.style
-        if target != last or len(rows[-1]) >= ROW_BUTTONS:
-            rows.append([])
-            last = target
-        rows[-1].append(made)
-    return rows

@@ -14,6 +14,7 @@ from bot.inbox.access import NumericAccess
 NONE = SecretStr("")
 _TOKEN = re.compile(r"[!-.0-~]+")
 """Anything that can stand in an address: a server of one's own may give out other tokens than Telegram's."""
+_SECRET = re.compile(r"[A-Za-z0-9_-]{0,256}")
 
 
 def _server(value: str) -> str:
@@ -32,13 +33,27 @@ def _token(value: SecretStr) -> SecretStr:
     return SecretStr(token)
 
 
+def _secret(value: SecretStr) -> SecretStr:
+    if not _SECRET.fullmatch(value.get_secret_value()):
+        raise ValueError("is at most 256 letters, digits, _ and -, as Telegram takes it")
+    return value
+
+
+_HALF_DEAF = (
+    "its privacy mode is on: in groups it hears only what is meant for it, in spite of trigger: always, unless it is an"
+    " administrator there. Send /setprivacy to @BotFather, then add it to its groups again"
+)
+
+
 class Webhook(BaseModel):
+    """Telegram calls ``url``, which leads to ``host`` and ``port`` here. Without a ``secret`` one is made of the token."""
+
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     url: str = ""
     host: Annotated[str, Field(min_length=1)] = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65535)] = 8443
-    secret: SecretStr = NONE
+    secret: Annotated[SecretStr, AfterValidator(_secret)] = NONE
 
 
 class Config(BaseModel):
@@ -68,3 +83,7 @@ class Config(BaseModel):
         if find_spec("telegram") is None:
             return "The library python-telegram-bot is not installed: pip install 'bowerbird[telegram]'."
         return ""
+
+    def unheard(self, reads_all: bool) -> str:
+        """What the bot is to answer and does not hear, in a sentence; "" when nothing. ``reads_all``: as Telegram says."""
+        return _HALF_DEAF if self.access.trigger == "always" and self.access.groups and not reads_all else ""

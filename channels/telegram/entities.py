@@ -83,11 +83,10 @@ def units(text: str) -> int:
 
 
 def entities(styled: Styled) -> tuple[Entity, ...]:
-    """The legal ones among the spans, by position, in UTF-16 units; headings are bold."""
+    """The legal ones among the spans, by position, in UTF-16 units."""
     text = styled.text
     astral = [] if text.isascii() else [found.start() for found in _ASTRAL.finditer(text)]
-    known = [replace(span, kind="bold") if span.kind == "heading" else span for span in styled.spans]
-    found = legal(text, (span for span in known if span.kind in _ORDER))
+    found = legal(text, _known(styled))
     return tuple(
         Entity(
             span.kind,
@@ -97,6 +96,18 @@ def entities(styled: Styled) -> tuple[Entity, ...]:
         )
         for span in sorted(found, key=lambda span: (span.start, -span.end, _ORDER[span.kind]))
     )
+
+
+def _known(styled: Styled) -> Iterator[Span]:
+    """Spans of Telegram's kinds: headings are bold, and a quotation begins below a marker that stands on a line of its own."""
+    for span in styled.spans:
+        if span.kind == "heading":
+            yield replace(span, kind="bold")
+        elif span.kind == "blockquote" and span.value == "item":
+            if (line_end := styled.text.find("\n", span.start, span.end)) >= 0:
+                yield replace(span, start=line_end + 1, value="")
+        elif span.kind in _ORDER:
+            yield span
 
 
 def legal(text: str, spans: Iterable[Span]) -> Iterator[Span]:

@@ -7,9 +7,27 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from bot.core.address import Address, Sender
-from bot.core.inbound import ButtonPress, FileRef, Inbound, MessageEdited, Quote, UserMessage
+from bot.core.inbound import (
+    ButtonPress,
+    FileRef,
+    Inbound,
+    Joined,
+    MessageEdited,
+    Quote,
+    Reaction,
+    StopPressed,
+    UserMessage,
+)
+from channels.telegram.shared import shared
 
-ALLOWED: Final = ("message", "edited_message", "callback_query", "my_chat_member")
+ALLOWED: Final = (
+    "message",
+    "edited_message",
+    "callback_query",
+    "my_chat_member",
+    "message_reaction",
+    "stopped_message_generation",
+)
 """The kinds that are asked for. A list of its own: the library's names of all kinds hide those that are newer than it."""
 TOPIC_OF_ALL: Final = "1"
 """The general topic of a forum: messages there carry no thread, and none may be given for it."""
@@ -61,8 +79,9 @@ class Moving:
     new: str
 
 
-def inbound_of(update: Raw, me: Me, channel: str, account: str) -> Inbound | Left | Moving:
-    """Raises ``Unreadable``. Ids are Telegram's own: a message's is unique in its chat."""
+def inbound_of(update: Raw, me: Me, channel: str, account: str) -> Inbound | tuple[Reaction, ...] | Left | Moving:
+    """Raises ``Unreadable``. Ids are Telegram's own: a message's is unique in its chat. Several reactions may change at
+    once."""
     try:
         reader = _Reader(me, channel, account)
         if isinstance(message := update.get("message"), Mapping):
@@ -71,6 +90,12 @@ def inbound_of(update: Raw, me: Me, channel: str, account: str) -> Inbound | Lef
             return reader.edited(edited)
         if isinstance(press := update.get("callback_query"), Mapping):
             return reader.press(press)
+        if isinstance(reaction := update.get("message_reaction"), Mapping):
+            return reader.reactions(reaction)
+        if isinstance(stop := update.get("stopped_message_generation"), Mapping):
+            return reader.stopped(stop, update.get("update_id"))
+        if isinstance(member := update.get("my_chat_member"), Mapping):
+            return reader.joined(member)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         raise Unreadable(f"{type(error).__name__} in a {_kind_of(update)}") from None
     return Left(_kind_of(update))
@@ -85,9 +110,10 @@ class _Reader:
         self._me, self._channel, self._account = me, channel, account
 
     def message(self, raw: Raw) -> Inbound | Left | Moving:
-        if "migrate_to_chat_id" in raw:
-            old, new = int(raw["chat"]["id"]), int(raw["migrate_to_chat_id"])
-            return Moving(str(old), str(new))
+        for field, is_new in (("migrate_to_chat_id", False), ("migrate_from_chat_id", True)):
+            if field in raw:
+                here, there = str(int(raw["chat"]["id"])), str(int(raw[field]))
+                return Moving(there, here) if is_new else Moving(here, there)
         if not _SAID & raw.keys():
             return Left("a service message")
         text, entities = _text(raw)
@@ -99,7 +125,10 @@ class _Reader:
                 return Left("a command for another bot")
             text, addressed = self._meant(raw, text, entities)
         forwarded = "forward_origin" in raw
-        quote = Quote(text, _origin(raw["forward_origin"]), forwarded=True) if forwarded else self._quote(raw)
+        if forwarded:
+            quote: Quote | None = Quote(text or shared(raw), _origin(raw["forward_origin"]), forwarded=True)
+        else:
+            quote = Quote(told, forwarded=True) if (told := shared(raw)) else self._quote(raw)
         return UserMessage(
             id=str(int(raw["message_id"])),
             address=self._address(raw),
@@ -135,17 +164,60 @@ class _Reader:
             token=str(raw["id"]),
         )
 
+    def reactions(self, raw: Raw) -> tuple[Reaction, ...] | Left:
+        """What somebody took back from a message, and then what they added. Telegram does not tell its topic."""
+        before, after = (_emojis(raw.get(f"{name}_reaction") or ()) for name in ("old", "new"))
+        changes = [(emoji, False) for emoji in before if emoji not in after]
+        changes += [(emoji, True) for emoji in after if emoji not in before]
+        if not changes:
+            return Left("a reaction that changes nothing")
+        number, at = str(int(raw["message_id"])), float(raw["date"])
+        actor = raw.get("actor_chat")
+        sender = self._chat(actor) if isinstance(actor, Mapping) else self._person(raw["user"])
+        address = self._place(raw)
+        return tuple(
+            Reaction(
+                f"{number}.{sender.id}.{at:.0f}.{'+' if added else '-'}{emoji}",
+                *(address, sender, number, emoji, added, at),
+            )
+            for emoji, added in changes
+        )
+
+    def stopped(self, raw: Raw, update: Any) -> StopPressed | Left:
+        """Telegram does not say who pressed it: there are drafts in private chats alone."""
+        chat = raw["chat"]
+        if chat["type"] != "private":
+            return Left("the stop of a draft in a group")
+        pressed = f"{int(raw['draft_id'])}.{int(update)}"
+        return StopPressed(pressed, self._place(raw, raw.get("message_thread_id")), self._person(chat), 0.0)
+
+    def joined(self, raw: Raw) -> Joined | Left:
+        """The bot is in a group in which it was not."""
+        chat = raw["chat"]
+        if (
+            chat["type"] not in ("group", "supergroup")
+            or _is_in(raw["old_chat_member"])
+            or not _is_in(raw["new_chat_member"])
+        ):
+            return Left("another change of what the bot is in a chat")
+        at = float(raw["date"])
+        address = self._place(raw)
+        return Joined(f"{at:.0f}", address, self._person(raw["from"]), address.chat, str(chat.get("title") or ""), at)
+
     def _address(self, raw: Raw) -> Address:
-        thread = raw.get("message_thread_id") if raw.get("is_topic_message") else None
+        return self._place(raw, raw.get("message_thread_id") if raw.get("is_topic_message") else None)
+
+    def _place(self, raw: Raw, thread: Any = None) -> Address:
         named = "" if thread is None or str(thread) == TOPIC_OF_ALL else str(int(thread))
         return Address(self._channel, self._account, str(int(raw["chat"]["id"])), named)
 
     def _sender(self, raw: Raw) -> Sender:
         """Who writes in the name of a chat (an anonymous admin, a linked channel) is that chat."""
         behalf = raw.get("sender_chat")
-        if isinstance(behalf, Mapping):
-            return Sender(self._channel, str(int(behalf["id"])), str(behalf.get("title") or ""))
-        return self._person(raw["from"])
+        return self._chat(behalf) if isinstance(behalf, Mapping) else self._person(raw["from"])
+
+    def _chat(self, raw: Raw) -> Sender:
+        return Sender(self._channel, str(int(raw["id"])), str(raw.get("title") or ""))
 
     def _person(self, raw: Raw) -> Sender:
         name = " ".join(str(raw[key]) for key in ("first_name", "last_name") if raw.get(key))
@@ -203,13 +275,16 @@ class _Reader:
             files.append(self._file(best, "photo.jpg", "image/jpeg"))
         for kind, media_type in _ALONE:
             if isinstance(file := raw.get(kind), Mapping) and not (kind == "document" and "animation" in raw):
-                files.append(self._file(file, str(file.get("file_name") or kind), media_type))
+                name = f"sticker {file.get('emoji') or ''}".strip() if kind == "sticker" else kind
+                name = str(file.get("file_name") or name)
+                files.append(self._file(file, name, media_type, spoken=kind == "voice"))
         return tuple(files)
 
-    def _file(self, raw: Raw, name: str, media_type: str) -> FileRef:
+    def _file(self, raw: Raw, name: str, media_type: str, *, spoken: bool = False) -> FileRef:
         size = raw.get("file_size")
         kind = str(raw.get("mime_type") or media_type or "application/octet-stream")
-        return FileRef(self._channel, str(raw["file_id"]), name, kind, int(size) if size is not None else None)
+        size_bytes = int(size) if size is not None else None
+        return FileRef(self._channel, str(raw["file_id"]), name, kind, size_bytes, spoken)
 
 
 def _text(raw: Raw) -> tuple[str, Sequence[Raw]]:
@@ -227,6 +302,25 @@ def _origin(raw: Raw) -> str:
     if isinstance(chat, Mapping):
         return str(chat.get("title") or "")
     return str(raw.get("sender_user_name") or "")
+
+
+def _emojis(raw: Sequence[Raw]) -> list[str]:
+    """Those without a character of their own by a name."""
+    return [
+        str(one["emoji"])
+        if "emoji" in one
+        else f"custom:{one['custom_emoji_id']}"
+        if "custom_emoji_id" in one
+        else "paid"
+        for one in raw
+    ]
+
+
+def _is_in(member: Raw) -> bool:
+    status = str(member["status"])
+    return status in ("member", "administrator", "creator") or (
+        status == "restricted" and bool(member.get("is_member"))
+    )
 
 
 def _letters(units: bytes) -> str:

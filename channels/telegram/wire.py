@@ -8,7 +8,7 @@ import re
 import warnings
 from typing import Any, Final
 
-from telegram import Bot
+from telegram import Bot, InputFile
 from telegram.error import (
     BadRequest,
     ChatMigrated,
@@ -34,6 +34,7 @@ from bot.core.errors import (
     Unauthorised,
 )
 from bot.core.http import Http, Timeouts
+from bot.net.multipart import FormFile, multipart
 from channels.telegram.updates import Me
 
 CALL_SECONDS: Final = 30.0
@@ -42,6 +43,7 @@ ANSWER_BYTES: Final = 32 * 1024 * 1024
 """A hundred updates with long texts stay far below."""
 FILE_BYTES: Final = 20 * 1024 * 1024
 """The Bot API's own limit for downloads."""
+PROOF: Final = "getMe"
 UNNAMED_WAIT: Final = 5
 LONGEST_WAIT: Final = 86_400.0
 
@@ -65,6 +67,18 @@ class Moved(ChannelError):
         self.chat = chat
 
 
+class QuestionGone(ChannelError):
+    """What the message was to reply to no longer exists."""
+
+
+class UnknownCall(ChannelUnreachable):
+    """The server knows no such call, or no such bot."""
+
+
+class Refused(ChannelError):
+    """Telegram does not take the call, for a reason that no other class stands for; ``str()`` names it."""
+
+
 class Displaced(ChannelError):
     """Somebody else fetches this bot's updates: another program, or a webhook (``webhook``)."""
 
@@ -79,6 +93,10 @@ class _Lost(NetworkError):
     def __init__(self, message: str, *, sent: bool) -> None:
         super().__init__(message)
         self.sent = sent
+
+
+class _Unknown(NetworkError):
+    """404: no such bot, or no such method. The library takes both for a refused token."""
 
 
 class HouseRequest(BaseRequest):
@@ -108,12 +126,12 @@ class HouseRequest(BaseRequest):
         pool_timeout: Any = BaseRequest.DEFAULT_NONE,
     ) -> tuple[int, bytes]:
         seconds = float(read_timeout) if isinstance(read_timeout, int | float) else CALL_SECONDS
-        body = request_data.json_payload if request_data else b"{}"
+        body, kind = _form(request_data) if request_data else (b"{}", "application/json")
         try:
             answer = await self._http.fetch(
                 method,
                 url,
-                headers={"content-type": "application/json"} if method == "POST" else None,
+                headers={"content-type": kind} if method == "POST" else None,
                 body=body if method == "POST" else None,
                 timeouts=Timeouts(connect=10.0, silence=seconds, total=seconds + 10.0),
                 limit_bytes=ANSWER_BYTES,
@@ -124,6 +142,8 @@ class HouseRequest(BaseRequest):
             if answer.status == 429:
                 raise RetryAfter(UNNAMED_WAIT)
             raise _Lost(f"The answer came from something else, with status {answer.status}.", sent=True)
+        if answer.status == 404:
+            raise _Unknown("Not Found")
         return answer.status, answer.body
 
     @staticmethod
@@ -138,9 +158,25 @@ class HouseRequest(BaseRequest):
         return parsed
 
 
+def _form(data: RequestData) -> tuple[bytes, str]:
+    """The body of a request and its content type."""
+    if not data.contains_files:
+        return data.json_payload, "application/json"
+    files = []
+    for field, (name, content, kind) in (data.multipart_data or {}).items():
+        assert isinstance(content, bytes), "files are given as bytes"
+        files.append(FormFile(field, name, kind, content))
+    return multipart(data.json_parameters, files)
+
+
+def attached(name: str, content: bytes) -> InputFile:
+    """A file as the value of a parameter."""
+    return InputFile(content, filename=name)
+
+
 class Wire:
     """One bot's calls. Every method raises ``ChannelError`` and nothing else; after the token was refused once,
-    nothing is called any more."""
+    nothing is called any more. ``is_doubted``: a call was not known there, and the token was not proven since."""
 
     def __init__(self, http: Http, api_base: str, token: str) -> None:
         self._http, self._files = http, f"{api_base}/file/bot{token}"
@@ -148,6 +184,13 @@ class Wire:
         request = HouseRequest(http)
         self._bot = Bot(token, base_url=f"{api_base}/bot", request=request, get_updates_request=request)
         self._refused: Unauthorised | None = None
+        self.is_doubted = False
+
+    @property
+    def bot(self) -> str:
+        """The id of the bot, with which Telegram's tokens begin; "" where a server of one's own gives out others."""
+        number, colon, _ = self._token.partition(":")
+        return number if colon and number.isdigit() else ""
 
     @property
     def is_refused(self) -> bool:
@@ -158,12 +201,16 @@ class Wire:
         if self._refused is not None:
             raise self._refused
         try:
-            return await self._bot.do_api_request(method, api_kwargs=params, read_timeout=seconds)
+            result = await self._bot.do_api_request(method, api_kwargs=params, read_timeout=seconds)
         except TelegramError as error:
-            failure = translated(error)
+            failure = translated(error, method)
             if isinstance(failure, Unauthorised):
                 self._refused = failure
+            self.is_doubted = self.is_doubted or isinstance(error, _Unknown)
             raise failure from None
+        if method == PROOF:
+            self.is_doubted = False
+        return result
 
     async def download(self, file_id: str) -> bytes:
         """Raises ``ChannelError`` for a file that is gone or larger than ``FILE_BYTES``."""
@@ -182,7 +229,7 @@ class Wire:
 
 async def who_am_i(wire: Wire) -> Me:
     """The bot behind the token, which this proves. Raises ``ChannelError``."""
-    told = await wire.call("getMe")
+    told = await wire.call(PROOF)
     try:
         return Me(int(told["id"]), str(told.get("username") or ""), bool(told.get("can_read_all_group_messages")))
     except (KeyError, TypeError, ValueError, AttributeError):
@@ -198,11 +245,14 @@ _CLOSED = re.compile(
     r"|group chat was deactivated|channel_private",
     re.I,
 )
+_UNQUOTED = re.compile(r"message to be replied not found|reply message not found|reply_message_id_invalid", re.I)
+_NAME = re.compile(r"(?:[A-Za-z_ ,/-]|(?<=[a-z])'(?=[a-z])){0,60}")
+"""How a refusal begins: Telegram's own words, up to where it quotes or counts."""
 _STALE = re.compile(r"query is too old|query id is invalid|query_id_invalid", re.I)
 
 
-def translated(error: TelegramError) -> ChannelError:
-    """What the library raised, as an error of the house. No text of Telegram's gets into it: it may quote ours."""
+def translated(error: TelegramError, method: str) -> ChannelError:
+    """What the library raised at ``method``, as an error of the house. Nothing that Telegram may quote gets into it."""
     match error:
         case RetryAfter():
             wait = error.retry_after
@@ -211,22 +261,30 @@ def translated(error: TelegramError) -> ChannelError:
             return Moved(str(error.new_chat_id))
         case InvalidToken():
             return Unauthorised("Telegram does not accept the bot's token.")
+        case _Unknown() if method == PROOF:
+            return Unauthorised("Telegram does not know this bot: its token is incomplete, or api_base is wrong.")
+        case _Unknown():
+            return UnknownCall(f"Telegram does not know the call {method}.", maybe_done=False)
         case Forbidden():
             return ChatClosed("The bot may not write in this chat.")
         case Conflict():
             return Displaced(webhook="webhook" in error.message.lower())
         case BadRequest():
-            return _bad_request(error.message)
+            return _bad_request(error.message, method)
         case _Lost():
             return ChannelUnreachable("Telegram could not be reached.", maybe_done=error.sent)
+        case NetworkError() if "entity too large" in error.message.lower():
+            return TooLong("The file is too large.")
         case NetworkError() if "too many requests" in error.message.lower():
             return RateLimited("Telegram asks to wait.", UNNAMED_WAIT)
     return ChannelUnreachable("Telegram failed to answer.", maybe_done=True)
 
 
-def _bad_request(said: str) -> ChannelError:
+def _bad_request(said: str, method: str) -> ChannelError:
     if "not modified" in said.lower():
         return NotModified("Nothing to change.")
+    if _UNQUOTED.search(said):
+        return QuestionGone("What the message replies to no longer exists.")
     if _GONE.search(said):
         return MessageGone("The message no longer exists.")
     if _LONG.search(said):
@@ -237,7 +295,10 @@ def _bad_request(said: str) -> ChannelError:
         return FormatRefused("The formatting was refused.")
     if _STALE.search(said):
         return ChannelError("The press is too old to be answered.")
-    return ChannelError("Telegram refused the call.")
+    named = _NAME.match(said)
+    return Refused(
+        f"Telegram refused {method}: {named[0].strip() if named and named[0].strip() else 'it does not say why'}."
+    )
 
 
 def _seconds(wait: Any) -> float:

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from typing import Final
 
-from tests.crash.platform import Seen
+from tests.crash.platform import Simulated
 from tests.crash.story import INTERRUPTED
-from tests.crash.telegram import TelegramPlatform, seen
 from tests.crash.verdict import answer_of
 from tests.sim.llm import When, answer, sleep, text
 from tests.sim.llm.script import Answer
-from tests.sim.telegram import Chat
 
 PIECES: Final = 48
 SOON: Final = 18
@@ -21,14 +19,12 @@ PIECE_SECONDS: Final = 0.3
 class Crowd:
     """``count`` people. The answer to every fifth is over soon, that to the others takes longer than any stop."""
 
-    def __init__(self, platform: TelegramPlatform, count: int) -> None:
-        self._sim = platform.sim
-        self._people = [self._sim.person(1000 + n, f"Person {n}", language="en") for n in range(count)]
-        self.chats = [self._sim.private(person) for person in self._people]
+    def __init__(self, platform: Simulated, count: int) -> None:
+        self.chats = [platform.beside(1000 + n, f"Person {n}") for n in range(count)]
 
     async def ask(self) -> None:
-        for n, (chat, person) in enumerate(zip(self.chats, self._people, strict=True)):
-            await self._sim.say(chat, person, f"Question {n}: count for me.")
+        for n, chat in enumerate(self.chats):
+            await chat.say(f"Question {n}: count for me.")
 
     def answers(self, seconds: float) -> list[Answer]:
         """``seconds`` between two pieces."""
@@ -37,16 +33,16 @@ class Crowd:
             for n in range(len(self.chats))
         ]
 
-    def messages(self, chat: Chat) -> list[Seen]:
-        """The bot's messages there."""
-        return [seen(shown) for shown in self._sim.visible(chat) if shown.from_bot]
+    def first_messages(self) -> list[str]:
+        """The id of the bot's first message to each."""
+        return [chat.standing[0].id for chat in self.chats]
 
-    def whole(self, chat: Chat) -> str:
+    def whole(self, chat: Simulated) -> str:
         return "".join(_pieces(self.chats.index(chat))).strip()
 
-    def state(self, chat: Chat) -> str:
+    def state(self, chat: Simulated) -> str:
         """``nothing``, ``whole``, ``marked`` as interrupted, ``begun``; anything else is what stands there wrongly."""
-        told = [message.text for message in self.messages(chat)]
+        told = [message.text for message in chat.standing]
         if len(told) > 1:
             return repr(told)
         if not told or told == [self.whole(chat)]:

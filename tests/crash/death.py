@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NoReturn, Self, cast, get_args
 
-Kind = Literal["commit", "show", "wire", "tool"]
+Kind = Literal["hear", "commit", "show", "wire", "tool"]
 When = Literal["before", "after"]
 
 
@@ -17,6 +17,7 @@ When = Literal["before", "after"]
 class Death:
     """The ``nth`` (from 1) action of this name. Written ``kind:action:nth:when``.
 
+    ``before`` something is heard: the adapter has it and nobody else; ``after``: it is stored and the adapter was not told.
     ``before`` a commit: its statements have run and COMMIT has not; ``after``: it is on the disk and nobody was told.
     ``before`` a show: the platform knows nothing; ``after``: it has accepted, and the caller was not told. The same holds
     for a call on the wire, which is nearer to the platform: ``after``, the answer was read and nobody has looked at it.

@@ -9,14 +9,14 @@ from typing import Any, TypeVar
 
 from bot.core.address import Address
 from bot.core.http import DEFAULT_TIMEOUTS, FETCH_LIMIT_BYTES, Fetched, Timeouts
-from bot.core.inbound import ButtonPress
-from bot.core.ports import Channel
+from bot.core.inbound import ButtonPress, Inbound, Receipt
+from bot.core.ports import Channel, Receive
 from bot.core.view import Limits, Part, Ref
 from bot.net.http import Transport
 from bot.outbox.governor import Rates
 from bot.store.database import Database, Statement
 from tests.crash.death import Reaper
-from tests.crash.telegram import deed
+from tests.crash.deeds import deed
 
 T = TypeVar("T")
 
@@ -50,7 +50,7 @@ class MortalDatabase(Database):
 
 
 class MortalTransport(Transport):
-    """A call of a Bot API is named by its method and by what it shows; models are asked by ``open`` and do not count."""
+    """A call of a platform is named by what it does (``deed``); models are asked by ``open`` and do not count."""
 
     def __init__(self, reaper: Reaper) -> None:
         super().__init__()
@@ -66,7 +66,7 @@ class MortalTransport(Transport):
         timeouts: Timeouts = DEFAULT_TIMEOUTS,
         limit_bytes: int = FETCH_LIMIT_BYTES,
     ) -> Fetched:
-        action = deed(url.rpartition("/")[2], (body or b"").decode())
+        action = deed(method, url, (body or b"").decode())
         nth = self._reaper.count("wire", action)
         self._reaper.strike("wire", action, nth, "before")
         fetched = await super().fetch(
@@ -77,7 +77,8 @@ class MortalTransport(Transport):
 
 
 class MortalChannel:
-    """``bot.core.ports.Channel`` around another. Shows are named after what they do and what they show.
+    """``bot.core.ports.Channel`` around another. What is heard is named by its noun, a show after what it does and what it
+    shows.
 
     Where ``size`` and ``pace`` are not 0, it is on a platform with so short messages that bears so many calls.
     """
@@ -102,6 +103,17 @@ class MortalChannel:
     def rates(self) -> Rates:
         rates: Rates = getattr(self._inner, "rates", Rates(chat_interval=self._inner.limits.pace))
         return Rates(chat_interval=self._pace) if self._pace else rates
+
+    async def run(self, receive: Receive) -> None:
+        async def heard(inbound: Inbound) -> Receipt:
+            action = type(inbound).__name__
+            nth = self._reaper.count("hear", action)
+            self._reaper.strike("hear", action, nth, "before")
+            receipt = await receive(inbound)
+            self._reaper.strike("hear", action, nth, "after")
+            return receipt
+
+        await self._inner.run(heard)
 
     async def show(self, to: Address, ref: Ref | None, part: Part) -> Ref:
         action = f"{'edit' if ref else 'send'}-{_shown(part)}"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
-from typing import Any, Protocol
+from pathlib import Path
+from typing import Any, Protocol, Self
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,11 @@ class Platform(Protocol):
     @property
     def section(self) -> str:
         """What stands under that key, as YAML on one line."""
+        ...
+
+    @property
+    def idempotent(self) -> bool:
+        """Whether a message that is sent again within minutes is the one that stands there."""
         ...
 
     @property
@@ -87,14 +93,55 @@ class Platform(Protocol):
 
     async def say(self, text: str) -> None: ...
 
-    async def press(self, verb: str) -> None:
-        """Press the newest button of this verb, by its label. IndexError when there is none."""
+    async def press(self, verb: str) -> bool:
+        """Press the newest button of this verb, by its label. IndexError when there is none. False where the press was in
+        vain: the platform keeps none for a bot that is not there, and tells the person."""
         ...
 
     async def again(self) -> None:
-        """Deliver once more all that the bot had confirmed, as a platform does that is not sure it was heard."""
+        """Deliver once more all that the bot had confirmed, as a platform does that is not sure it was heard; where the bot
+        itself asks for that at its start, only begin to count anew what it has heard of."""
         ...
 
     async def until(self, holds: Callable[[], Any], timeout: float = 15.0) -> None:
         """Return once ``holds()`` is true, looked at whenever something changes; TimeoutError otherwise."""
+        ...
+
+
+class Trouble(Protocol):
+    """A fault that was asked for; ``hits`` counts the calls that it met."""
+
+    hits: int
+
+
+class Simulated(Platform, Protocol):
+    """A platform in this process, with more people on it and a line that can be troubled. Calls are named as ``deed`` does
+    it, without what they show; "*" is any call."""
+
+    async def befriend(self, data: Path) -> None:
+        """Leave in a data folder what an earlier conversation in this chat would have left there."""
+        ...
+
+    def beside(self, id: int, name: str) -> Self:
+        """The same platform for another person, in a direct chat."""
+        ...
+
+    def delay(self, deed: str, seconds: float) -> None:
+        """From now on such calls take so long, and happen at the end of that time."""
+        ...
+
+    def fail(self, deed: str, **fault: Any) -> Trouble:
+        """Script one fault, as the simulators' ``fail`` does it."""
+        ...
+
+    def deafen(self) -> None:
+        """The line on which the bot hears stays open, and after the next press nothing comes over it any more."""
+        ...
+
+    async def cut(self) -> None:
+        """Every call and every connection breaks."""
+        ...
+
+    def heal(self) -> None:
+        """No more trouble."""
         ...

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, get_args
+
+import pytest
+from _pytest.mark import ParameterSet
 
 from tests.crash.death import Death, Kind, When
 
@@ -19,8 +22,8 @@ class Action:
     paced: bool = False
 
 
+HEARD: Final = (Action("hear", "UserMessage"), Action("hear", "ButtonPress"))
 STORED: Final = (
-    Action("commit", "NoteRows.write", 2),
     Action("commit", "InboxRows.record", 2),
     Action("commit", "TranscriptRows.begin"),
     Action("commit", "TranscriptRows.write_draft", 7, paced=True),
@@ -43,18 +46,29 @@ SHOWN: Final = (
     Action("show", "answer"),
 )
 CALLED: Final = (
-    Action("wire", "getMe"),
-    Action("wire", "setMyCommands", 2),
-    Action("wire", "getUpdates", 2, paced=True),
-    Action("wire", "sendMessage-text"),
-    Action("wire", "editMessageText-text", 5, paced=True),
-    Action("wire", "editMessageText-card"),
-    Action("wire", "editMessageText-final"),
-    Action("wire", "answerCallbackQuery"),
+    Action("wire", "send-text"),
+    Action("wire", "edit-text", 5, paced=True),
+    Action("wire", "edit-card"),
+    Action("wire", "edit-final"),
+    Action("wire", "answer"),
 )
-TYPING: Final = Action("wire", "sendChatAction", 0, paced=True)
+OWN: Final = {
+    "telegram": (
+        Action("commit", "NoteRows.write", 3),
+        Action("wire", "getMe"),
+        Action("wire", "commands", 2),
+        Action("wire", "getUpdates", 2, paced=True),
+    ),
+    "discord": (
+        Action("commit", "NoteRows.write", paced=True),
+        Action("wire", "gateway"),
+        Action("wire", "commands"),
+    ),
+}
+"""What only one platform asks of the bot."""
+TYPING: Final = Action("wire", "typing", 0, paced=True)
 """Only where the first words are late."""
-ACTIONS: Final = (*STORED, *SHOWN, *CALLED, Action("tool", "opens"))
+ACTIONS: Final = {name: (*HEARD, *STORED, *SHOWN, *CALLED, Action("tool", "opens"), *own) for name, own in OWN.items()}
 """The turn on a platform whose messages hold all of it."""
 
 LONG_ACTIONS: Final = (
@@ -63,7 +77,7 @@ LONG_ACTIONS: Final = (
     Action("commit", "PartRows.seal", 2),
     Action("show", "send-text", 3),
     Action("show", "edit-sealed", 2),
-    Action("wire", "sendMessage-text", 3),
+    Action("wire", "send-text", 3),
 )
 """What more there is where the answer is three messages."""
 
@@ -90,3 +104,16 @@ def counted(lines: Iterable[str]) -> Mapping[tuple[str, str], int]:
 
 def at(text: str) -> Death:
     return Death.parse(text)
+
+
+def on_each(found: Mapping[str, Iterable[Death]], sample: Collection[str] = ()) -> list[ParameterSet]:
+    """The deaths by platform as cases ``discord-show:answer:1:after``; those not in ``sample`` are for ``make prove``."""
+    cases = [(f"{on}-{death}", on, death) for on, some in found.items() for death in some]
+    assert not {*sample} - {name for name, _, _ in cases}, "no such case"
+    marks = {name: () if name in sample else (pytest.mark.prove,) for name, _, _ in cases}
+    return [pytest.param(on, death, id=name, marks=marks[name]) for name, on, death in cases]
+
+
+def everywhere(*found: Death) -> dict[str, list[Death]]:
+    """The same on each platform."""
+    return {on: list(found) for on in OWN}

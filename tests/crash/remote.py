@@ -13,8 +13,9 @@ from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 from tests.cli.programs import ROOT
+from tests.crash.deeds import deed
 from tests.crash.platform import Look, Seen
-from tests.crash.telegram import SHOWING, TelegramPlatform, deed, named, seen
+from tests.crash.telegram import SHOWING, TelegramPlatform, named, seen
 from tests.sim.telegram import Shown
 from tests.sim.telegram.updates import FIRST_UPDATE
 
@@ -26,6 +27,7 @@ class RemoteTelegram:
     """Implements ``tests.crash.platform.Platform``. Each look at it is one request, made while nothing else happens here."""
 
     name = TelegramPlatform.name
+    idempotent = TelegramPlatform.idempotent
     rendered = staticmethod(TelegramPlatform.rendered)
 
     def __init__(self, url: str) -> None:
@@ -71,7 +73,9 @@ class RemoteTelegram:
 
     def under_way(self, deed_: str) -> bool:
         return any(
-            not call["status"] and not call["answer"] and deed(call["method"], json.dumps(call["params"])) == deed_
+            not call["status"]
+            and not call["answer"]
+            and deed("POST", call["method"], json.dumps(call["params"])) == deed_
             for call in self._view("calls")
         )
 
@@ -79,10 +83,11 @@ class RemoteTelegram:
         self.says = str(self._do("say", chat=ANN, person=ANN, text=text)["message_id"])
         self._told.add(("message", self.says))
 
-    async def press(self, verb: str) -> None:
+    async def press(self, verb: str) -> bool:
         newest = [message for message in self.standing if message.label(verb)][-1]
         press = self._do("press", chat=ANN, person=ANN, message_id=int(newest.id), key=newest.label(verb))
         self._told.add(("press", str(press)))
+        return True
 
     async def again(self) -> None:
         update = FIRST_UPDATE

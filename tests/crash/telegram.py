@@ -1,26 +1,21 @@
-"""Telegram as the suite's platform: the simulator in this process, and the names of the calls that the bot makes to it."""
+"""Telegram as the suite's platform: the simulator in this process."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence, Set
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any, Final
 
 from channels.telegram.entities import Renderer
+from tests.crash.deeds import deed
 from tests.crash.platform import Look, Seen
-from tests.sim.telegram import Shown, TelegramSim
+from tests.sim.telegram import Fault, Shown, TelegramSim
 
 GROUP: Final = -1001
 SHOWING: Final = ("sendMessage", "editMessageText")
-
-
-def deed(method: str, body: str) -> str:
-    """A call by its method and, for messages, by what they show; ``body`` is its parameters as JSON."""
-    if method not in SHOWING:
-        return method
-    shows = "card" if ":once" in body else "text" if "reply_markup" in body else "final"
-    return f"{method}-{shows}"
+METHODS: Final = {"send": "sendMessage", "edit": "editMessageText", "answer": "answerCallbackQuery"}
 
 
 def named(update: Mapping[str, Any]) -> tuple[str, str]:
@@ -40,13 +35,15 @@ def seen(shown: Shown) -> Seen:
 
 
 class TelegramPlatform:
-    """Implements ``tests.crash.platform.Platform``: a private chat or, ``in_group``, one in which the bot is meant by name."""
+    """Implements ``tests.crash.platform.Simulated``: a private chat or, ``in_group``, one in which the bot is meant by
+    name."""
 
     name = "telegram"
+    idempotent = False
 
-    def __init__(self, sim: TelegramSim, *, in_group: bool = False) -> None:
+    def __init__(self, sim: TelegramSim, id: int = 7, name: str = "Ann", *, in_group: bool = False) -> None:
         self.sim = sim
-        self.ann = sim.person(7, "Ann", language="en")
+        self.ann = sim.person(id, name, language="en")
         self.chat = sim.group(GROUP, "Team", members=[self.ann]) if in_group else sim.private(self.ann)
         self.says = ""
 
@@ -89,7 +86,7 @@ class TelegramPlatform:
 
     def under_way(self, deed_: str) -> bool:
         return any(
-            not call.status and not call.answer and deed(call.method, json.dumps(call.params)) == deed_
+            not call.status and not call.answer and deed("POST", call.method, json.dumps(call.params)) == deed_
             for call in self.sim.calls
         )
 
@@ -98,9 +95,10 @@ class TelegramPlatform:
         said = await self.sim.say(self.chat, self.ann, name + text)
         self.says = str(said["message_id"])
 
-    async def press(self, verb: str) -> None:
+    async def press(self, verb: str) -> bool:
         newest = [message for message in self.standing if message.label(verb)][-1]
         await self.sim.press(self.chat, self.ann, int(newest.id), newest.label(verb))
+        return True
 
     async def again(self) -> None:
         for update in list(self.sim.updates.confirmed):
@@ -108,6 +106,28 @@ class TelegramPlatform:
 
     async def until(self, holds: Callable[[], Any], timeout: float = 15.0) -> None:
         await self.sim.until(lambda _: holds(), timeout)
+
+    async def befriend(self, data: Path) -> None:
+        """Telegram itself knows what the bot has not heard."""
+
+    def beside(self, id: int, name: str) -> TelegramPlatform:
+        return TelegramPlatform(self.sim, id, name)
+
+    def delay(self, deed: str, seconds: float) -> None:
+        self.sim.latencies[METHODS.get(deed, deed)] = seconds
+
+    def fail(self, deed: str, **fault: Any) -> Fault:
+        return self.sim.fail(METHODS.get(deed, deed), **fault)
+
+    def deafen(self) -> None:
+        self.sim.fail("getUpdates", every=True, action="hang")  # the poll that is open now brings the press
+
+    async def cut(self) -> None:
+        self.sim.fail("*", every=True, action="reset")
+
+    def heal(self) -> None:
+        self.sim.heal()
+        self.sim.latencies.clear()
 
 
 @asynccontextmanager

@@ -13,33 +13,40 @@ from bot.brain.prompt import CONTINUE
 from tests.cli.programs import ROOT
 from tests.crash.death import Death
 from tests.crash.person import press, suffer
-from tests.crash.points import ACTIONS, LONG_ACTIONS, TYPING, Action, at, counted, deaths
+from tests.crash.points import ACTIONS, LONG_ACTIONS, OWN, TYPING, Action, at, counted, deaths, everywhere, on_each
 from tests.crash.story import PROMPT, script
 from tests.crash.vendor import Vendor
 from tests.crash.verdict import holds
 from tests.crash.world import open_world
 from tests.crash.wreck import Wreck
 
-EVERY = [*deaths(ACTIONS), at("wire:getUpdates:3:before")]
+EVERY = {on: deaths(actions) for on, actions in ACTIONS.items()}
+EVERY["telegram"].append(at("wire:getUpdates:3:before"))
 SAMPLE = {
-    "commit:TranscriptRows.append:1:before",
-    "commit:ApprovalRows.decide:1:after",
-    "commit:CallRows.start:2:after",
-    "commit:TranscriptRows.result:2:before",
-    "commit:TranscriptRows.write_draft:6:after",
-    "wire:getUpdates:1:after",
-    "wire:sendMessage-text:1:after",
-    "wire:editMessageText-card:1:after",
-    "wire:editMessageText-final:1:after",
+    "telegram-commit:TranscriptRows.append:1:before",
+    "telegram-commit:ApprovalRows.decide:1:after",
+    "telegram-commit:CallRows.start:2:after",
+    "telegram-commit:TranscriptRows.result:2:before",
+    "telegram-commit:TranscriptRows.write_draft:6:after",
+    "telegram-wire:getUpdates:1:after",
+    "telegram-wire:send-text:1:after",
+    "telegram-wire:edit-card:1:after",
+    "telegram-wire:edit-final:1:after",
+    "discord-hear:UserMessage:1:before",
+    "discord-hear:ButtonPress:1:before",
+    "discord-commit:ApprovalRows.decide:1:after",
+    "discord-commit:TranscriptRows.write_draft:6:after",
+    "discord-wire:send-text:1:after",
+    "discord-wire:edit-final:1:after",
 }
 """In the ordinary test run; the others are for ``make prove``."""
 
 SENT_BUT_NOT_RECORDED = {
-    "wire:sendMessage-text:1:after",
+    "wire:send-text:1:after",
     "show:send-text:1:after",
     "commit:PartRows.record:1:before",
 }
-"""The one window in which nobody can know: the platform has the message, and its id died with the process."""
+"""The one window in which only the platform can know: it has the message, and its id died with the process."""
 
 CALL_INTERRUPTED = {
     "commit:CallRows.start:2:after": 0,
@@ -52,28 +59,26 @@ SMALL = 330
 """Characters of a message: the answer takes three."""
 
 
-def sampled(death: Death) -> object:
-    return pytest.param(death, id=str(death), marks=() if str(death) in SAMPLE else pytest.mark.prove)
-
-
-async def test_the_list_of_actions_is_what_the_turn_does(vendor: Vendor, tmp_path: Path) -> None:
-    async with open_world(tmp_path, vendor, script()) as world:
+@pytest.mark.parametrize("on", OWN)
+async def test_the_list_of_actions_is_what_the_turn_does(on: str, vendor: Vendor, tmp_path: Path) -> None:
+    async with open_world(tmp_path, vendor, script(), on=on) as world:
         await world.platform.say(PROMPT)
         life = world.start()
         await press(world)
         await holds(world)
         done = counted(life.actions)
-        assert set(done) - {(TYPING.kind, TYPING.name)} == {(action.kind, action.name) for action in ACTIONS}
-        for action in ACTIONS:
+        assert set(done) - {(TYPING.kind, TYPING.name)} == {(action.kind, action.name) for action in ACTIONS[on]}
+        for action in ACTIONS[on]:
             times = done[action.kind, action.name]
             assert times >= action.times if action.paced else times == action.times, action
 
 
-@pytest.mark.parametrize("death", [sampled(death) for death in EVERY])
-async def test_after_a_kill_there_is_one_whole_answer(death: Death, vendor: Vendor, tmp_path: Path) -> None:
-    async with open_world(tmp_path, vendor, script()) as world:
+@pytest.mark.parametrize(("on", "death"), on_each(EVERY, SAMPLE))
+async def test_after_a_kill_there_is_one_whole_answer(on: str, death: Death, vendor: Vendor, tmp_path: Path) -> None:
+    async with open_world(tmp_path, vendor, script(), on=on) as world:
         wreck = await suffer(world, death)
-        assert wreck.unknown or str(death) not in SENT_BUT_NOT_RECORDED
+        if str(death) in SENT_BUT_NOT_RECORDED:
+            assert bool(wreck.unknown) is not world.platform.idempotent
         if str(death) in CALL_INTERRUPTED:
             assert (wreck.interrupted, wreck.notes) == (True, CALL_INTERRUPTED[str(death)])
         await holds(world, wreck)
@@ -82,41 +87,45 @@ async def test_after_a_kill_there_is_one_whole_answer(death: Death, vendor: Vend
 LATE = deaths((Action("commit", "ApprovalRows.ask"), Action("show", "edit-card")))
 
 
-@pytest.mark.parametrize("death", [pytest.param(death, id=str(death), marks=pytest.mark.prove) for death in LATE])
-async def test_the_card_can_be_pressed_after_the_restart(death: Death, vendor: Vendor, tmp_path: Path) -> None:
-    async with open_world(tmp_path, vendor, script()) as world:
+@pytest.mark.parametrize(("on", "death"), on_each(everywhere(*LATE)))
+async def test_the_card_can_be_pressed_after_the_restart(on: str, death: Death, vendor: Vendor, tmp_path: Path) -> None:
+    async with open_world(tmp_path, vendor, script(), on=on) as world:
         await holds(world, await suffer(world, death, late=True))
 
 
 IN_GROUP = (
-    "wire:getUpdates:1:after",
-    "wire:sendMessage-text:1:before",
-    "wire:sendMessage-text:1:after",
-    "wire:editMessageText-card:1:after",
-    "wire:editMessageText-final:1:before",
+    "hear:UserMessage:1:before",
+    "hear:UserMessage:1:after",
+    "hear:ButtonPress:1:before",
+    "wire:send-text:1:before",
+    "wire:send-text:1:after",
+    "wire:edit-card:1:after",
+    "wire:edit-final:1:before",
     "commit:InboxRows.finish_turn:1:before",
 )
 
 
-@pytest.mark.prove
-@pytest.mark.parametrize("death", [pytest.param(at(one), id=one) for one in IN_GROUP])
-async def test_after_a_kill_in_a_group_there_is_one_whole_answer(death: Death, vendor: Vendor, tmp_path: Path) -> None:
-    async with open_world(tmp_path, vendor, script(), in_group=True) as world:
+@pytest.mark.parametrize(
+    ("on", "death"), on_each(everywhere(*map(at, IN_GROUP)), ("discord-hear:UserMessage:1:before",))
+)
+async def test_after_a_kill_in_a_group_there_is_one_whole_answer(
+    on: str, death: Death, vendor: Vendor, tmp_path: Path
+) -> None:
+    async with open_world(tmp_path, vendor, script(), on=on, in_group=True) as world:
         await holds(world, await suffer(world, death))
 
 
 LONG = deaths(LONG_ACTIONS)
-LONG_SAMPLE = "commit:PartRows.seal:1:after"
-SEALED_ALREADY = {LONG_SAMPLE, "commit:PartRows.seal:2:before", "commit:PartRows.seal:2:after"}
+LONG_SAMPLE = ("telegram-commit:PartRows.seal:1:after", "discord-wire:send-text:2:after")
+SEALED_ALREADY = {"commit:PartRows.seal:1:after", "commit:PartRows.seal:2:before", "commit:PartRows.seal:2:after"}
 """The text in a sealed message cannot be taken back: the model is asked to go on from its break."""
 
 
-@pytest.mark.parametrize(
-    "death",
-    [pytest.param(one, id=str(one), marks=() if str(one) == LONG_SAMPLE else pytest.mark.prove) for one in LONG],
-)
-async def test_an_answer_of_several_messages_repeats_none_of_them(death: Death, vendor: Vendor, tmp_path: Path) -> None:
-    async with open_world(tmp_path, vendor, script(), size=SMALL) as world:
+@pytest.mark.parametrize(("on", "death"), on_each(everywhere(*LONG), LONG_SAMPLE))
+async def test_an_answer_of_several_messages_repeats_none_of_them(
+    on: str, death: Death, vendor: Vendor, tmp_path: Path
+) -> None:
+    async with open_world(tmp_path, vendor, script(), on=on, size=SMALL) as world:
         await holds(world, await suffer(world, death))
         if str(death) in SEALED_ALREADY:
             assert any(CONTINUE in str(request["body"]) for request in await vendor.requests())
@@ -125,12 +134,13 @@ async def test_an_answer_of_several_messages_repeats_none_of_them(death: Death, 
 DECIDED = at("commit:ApprovalRows.decide:1:after")
 
 
+@pytest.mark.parametrize("on", ["telegram", pytest.param("discord", marks=pytest.mark.prove)])
 async def test_a_permission_for_the_chat_is_kept_with_the_decision_that_gives_it(
-    vendor: Vendor, tmp_path: Path
+    on: str, vendor: Vendor, tmp_path: Path
 ) -> None:
-    async with open_world(tmp_path, vendor, script()) as world:
+    async with open_world(tmp_path, vendor, script(), on=on) as world:
         await holds(world, await suffer(world, DECIDED, verb="chat"), verb="chat")
-        assert world.rows("SELECT tool, scope, granted_by FROM permissions") == [("note_write", "chat", "telegram:7")]
+        assert world.rows("SELECT tool, scope, granted_by FROM permissions") == [("note_write", "chat", f"{on}:7")]
 
 
 @pytest.mark.prove

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.crash.person import go_on, press
+from tests.crash.points import OWN
 from tests.crash.story import GATES, PROMPT, script
 from tests.crash.vendor import Vendor
 from tests.crash.verdict import holds
@@ -15,11 +16,12 @@ from tests.crash.world import eventually, open_world
 from tests.crash.wreck import Wreck
 
 
+@pytest.mark.parametrize("on", OWN)
 @pytest.mark.parametrize(
     "gate", [pytest.param(gate, marks=() if gate == "half" else pytest.mark.prove) for gate in GATES]
 )
-async def test_killed_while_the_model_is_at(gate: str, vendor: Vendor, tmp_path: Path) -> None:
-    async with open_world(tmp_path, vendor, script(gate)) as world, asyncio.TaskGroup() as group:
+async def test_killed_while_the_model_is_at(on: str, gate: str, vendor: Vendor, tmp_path: Path) -> None:
+    async with open_world(tmp_path, vendor, script(gate), on=on) as world, asyncio.TaskGroup() as group:
         await world.platform.say(PROMPT)
         life = world.start()
         group.create_task(press(world))
@@ -33,10 +35,13 @@ async def test_killed_while_the_model_is_at(gate: str, vendor: Vendor, tmp_path:
         await holds(world, wreck)
 
 
+@pytest.mark.parametrize("on", OWN)
 @pytest.mark.parametrize("kills", [1, pytest.param(2, marks=pytest.mark.prove)])
-async def test_b091_a_card_from_before_a_kill_can_still_be_pressed(kills: int, vendor: Vendor, tmp_path: Path) -> None:
+async def test_b091_a_card_from_before_a_kill_can_still_be_pressed(
+    on: str, kills: int, vendor: Vendor, tmp_path: Path
+) -> None:
     """The turn waits for the person and does nothing: it may die so as often as it likes within the rule for crashes."""
-    async with open_world(tmp_path, vendor, script()) as world:
+    async with open_world(tmp_path, vendor, script(), on=on) as world:
         platform = world.platform
         await platform.say(PROMPT)
         life = world.start()

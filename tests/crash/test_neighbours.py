@@ -9,11 +9,11 @@ import pytest
 
 from tests.crash.death import Death
 from tests.crash.person import go_on, press, suffer
-from tests.crash.points import at
+from tests.crash.points import OWN, at, everywhere, on_each
 from tests.crash.story import CARDS, FIRST, PROMPT, WHOLE, script
 from tests.crash.vendor import Vendor
 from tests.crash.verdict import holds, told_by
-from tests.crash.world import open_world
+from tests.crash.world import eventually, open_world
 from tests.crash.wreck import Wreck
 from tests.sim.llm import When, answer, call, gate, text
 
@@ -21,14 +21,20 @@ NEXT = "And 17+23?"
 SUM = answer(text("That is 40."), when=When(user=NEXT))
 
 
-async def test_a_message_that_waited_is_answered_after_the_one_that_died(vendor: Vendor, tmp_path: Path) -> None:
-    async with open_world(tmp_path, vendor, script("half"), when_busy="queue") as world, asyncio.TaskGroup() as group:
+@pytest.mark.parametrize("on", ["telegram", pytest.param("discord", marks=pytest.mark.prove)])
+async def test_a_message_that_waited_is_answered_after_the_one_that_died(
+    on: str, vendor: Vendor, tmp_path: Path
+) -> None:
+    async with (
+        open_world(tmp_path, vendor, script("half"), on=on, when_busy="queue") as world,
+        asyncio.TaskGroup() as group,
+    ):
         await world.platform.say(PROMPT)
         life = world.start()
         group.create_task(press(world))
         await vendor.at("half")
         await world.platform.say(NEXT)
-        await world.platform.until(lambda: not world.platform.unheard)
+        await eventually(lambda: world.rows("SELECT count(*) FROM inbox WHERE kind = 'message'") == [(2,)])
         life.kill()
         await vendor.set([SUM, *script()])
         await go_on(world)
@@ -46,19 +52,21 @@ STEERED = (
 )
 
 
-@pytest.mark.parametrize("death", [pytest.param(at(one), id=one, marks=pytest.mark.prove) for one in STEERED])
-async def test_a_message_that_joined_the_turn_is_heard_once(death: Death, vendor: Vendor, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("on", "death"), on_each(everywhere(*map(at, STEERED))))
+async def test_a_message_that_joined_the_turn_is_heard_once(
+    on: str, death: Death, vendor: Vendor, tmp_path: Path
+) -> None:
     """It is answered within the turn, or, where that died before it was written, in its own."""
     first = answer(
         gate("asked"), text(FIRST), call("c", "calculate", ['{"expression": "17*23"}']), when=When(turn=1, step=1)
     )
     alone = answer(text("That is 391."), when=When(turn=1, step=2))
-    async with open_world(tmp_path, vendor, [SUM, first, alone]) as world:
+    async with open_world(tmp_path, vendor, [SUM, first, alone], on=on) as world:
         await world.platform.say(PROMPT)
         life = world.start(death)
         await vendor.at("asked")
         await world.platform.say(NEXT)
-        await world.platform.until(lambda: not world.platform.unheard)
+        await eventually(lambda: world.rows("SELECT count(*) FROM inbox WHERE kind = 'message'") == [(2,)])
         await vendor.release("asked")
         await life.dies()
         wreck = Wreck()
@@ -75,8 +83,9 @@ async def test_a_message_that_joined_the_turn_is_heard_once(death: Death, vendor
         assert await vendor.violations() == []
 
 
-async def test_a_turn_that_is_over_is_not_touched_by_the_next_start(vendor: Vendor, tmp_path: Path) -> None:
-    async with open_world(tmp_path, vendor, script()) as world:
+@pytest.mark.parametrize("on", OWN)
+async def test_a_turn_that_is_over_is_not_touched_by_the_next_start(on: str, vendor: Vendor, tmp_path: Path) -> None:
+    async with open_world(tmp_path, vendor, script(), on=on) as world:
         await holds(world, await suffer(world, at("commit:InboxRows.finish_turn:1:after")))
         looks = world.platform.looks
         await world.platform.again()

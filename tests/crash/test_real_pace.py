@@ -1,4 +1,4 @@
-"""Kill -9 with everything as it is in earnest: Telegram's own pace and rates, and processes that nobody prepared."""
+"""Kill -9 with everything as it is in earnest: a platform's own pace and rates, and processes that nobody prepared."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from tests.crash.death import Death
 from tests.crash.person import press, suffer
-from tests.crash.points import at
+from tests.crash.points import at, everywhere, on_each
 from tests.crash.program import a_free_port, running
 from tests.crash.remote import remote_telegram
 from tests.crash.story import CARDS, GATES, PROMPT, script
@@ -22,21 +22,21 @@ from tests.crash.wreck import Wreck
 SLOWLY = 0.5
 """Seconds between two pieces, so that there is time for edits."""
 DEATHS = (
-    "wire:getUpdates:1:after",
-    "wire:sendMessage-text:1:after",
-    "wire:editMessageText-card:1:before",
-    "wire:editMessageText-text:2:after",
-    "wire:editMessageText-final:1:before",
-    "wire:editMessageText-final:1:after",
+    "hear:UserMessage:1:before",
+    "wire:send-text:1:after",
+    "wire:edit-card:1:before",
+    "wire:edit-text:2:after",
+    "wire:edit-final:1:before",
+    "wire:edit-final:1:after",
     "commit:InboxRows.finish_turn:1:before",
 )
 
 pytestmark = [pytest.mark.prove, pytest.mark.timeout(90)]
 
 
-@pytest.mark.parametrize("death", [pytest.param(at(one), id=one) for one in DEATHS])
-async def test_no_rate_is_broken_over_a_death(death: Death, vendor: Vendor, tmp_path: Path) -> None:
-    async with open_world(tmp_path, vendor, script(seconds=SLOWLY), pace=0) as world:
+@pytest.mark.parametrize(("on", "death"), on_each(everywhere(*map(at, DEATHS))))
+async def test_no_rate_is_broken_over_a_death(on: str, death: Death, vendor: Vendor, tmp_path: Path) -> None:
+    async with open_world(tmp_path, vendor, script(seconds=SLOWLY), on=on, pace=0) as world:
         await holds(world, await suffer(world, death))
 
 

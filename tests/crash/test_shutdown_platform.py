@@ -1,4 +1,4 @@
-"""SIGTERM to ``bowerbird run`` on Telegram at its own pace: out in time, and every message goes on in its place."""
+"""SIGTERM to ``bowerbird run`` on a platform at its own pace: out in time, and every message goes on in its place."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ import pytest
 
 from tests.crash.crowd import PIECE_SECONDS, Crowd
 from tests.crash.person import press
+from tests.crash.platform import Simulated
+from tests.crash.points import OWN
 from tests.crash.program import Program, a_free_port, running
 from tests.crash.story import INTERRUPTED, PROMPT, script
-from tests.crash.telegram import TelegramPlatform
 from tests.crash.vendor import Vendor
 from tests.crash.verdict import holds
 from tests.crash.world import World, eventually, open_world
@@ -24,33 +25,33 @@ PATIENCE: Final = 60.0
 
 
 @asynccontextmanager
-async def at_its_pace(folder: Path, vendor: Vendor, *gates: str) -> AsyncIterator[World[TelegramPlatform]]:
-    async with open_world(folder, vendor, script(*gates), pace=0, web_port=a_free_port(), on_both=True) as world:
+async def at_its_pace(on: str, folder: Path, vendor: Vendor, *gates: str) -> AsyncIterator[World[Simulated]]:
+    async with open_world(folder, vendor, script(*gates), on=on, pace=0, web_port=a_free_port(), on_both=True) as world:
         yield world
 
 
 @asynccontextmanager
-async def half_told(world: World[TelegramPlatform], *, half_open: bool = False) -> AsyncIterator[Program]:
+async def half_told(world: World[Simulated], *, half_open: bool = False) -> AsyncIterator[Program]:
     """``bowerbird run``, with the model at a gate in the middle of the answer and half of it on the screen. ``half_open``:
-    no poll is answered any more but the one that brings the press."""
+    nothing is heard any more after the press."""
     async with running(world.config(), world.web_port) as program:
         await program.ready()
         await world.platform.say(PROMPT)
         await world.platform.until(lambda: any(message.label("once") for message in world.platform.standing))
         if half_open:
-            world.platform.sim.fail("getUpdates", every=True, action="hang")
+            world.platform.deafen()
         await world.platform.press("once")
         await world.vendor.at("half")
         await world.platform.until(lambda: "Both factors are prime" in shown(world))
         yield program
 
 
-def shown(world: World[TelegramPlatform]) -> str:
+def shown(world: World[Simulated]) -> str:
     [message] = world.platform.standing
     return message.text
 
 
-async def goes_on(world: World[TelegramPlatform]) -> None:
+async def goes_on(world: World[Simulated]) -> None:
     """Start again; the answer is completed in the message in which it was begun."""
     [before] = world.platform.standing
     await world.vendor.set(script())
@@ -63,8 +64,11 @@ async def goes_on(world: World[TelegramPlatform]) -> None:
 
 @pytest.mark.prove
 @pytest.mark.timeout(120)
-async def test_a_stop_amid_fifty_answers_leaves_each_to_be_told_once_and_whole(vendor: Vendor, tmp_path: Path) -> None:
-    async with at_its_pace(tmp_path, vendor) as world:
+@pytest.mark.parametrize("on", OWN)
+async def test_a_stop_amid_fifty_answers_leaves_each_to_be_told_once_and_whole(
+    on: str, vendor: Vendor, tmp_path: Path
+) -> None:
+    async with at_its_pace(on, tmp_path, vendor) as world:
         crowd = Crowd(world.platform, PEOPLE)
         await vendor.set(crowd.answers(PIECE_SECONDS))
         async with running(world.config(), world.web_port) as program:
@@ -77,7 +81,7 @@ async def test_a_stop_amid_fifty_answers_leaves_each_to_be_told_once_and_whole(v
         left = crowd.states()
         assert set(left) <= {"whole", "marked", "begun"}, left
         assert left["whole"] and left["marked"], left
-        first = {chat.id: crowd.messages(chat)[0].id for chat in crowd.chats}
+        first = crowd.first_messages()
 
         await vendor.set(crowd.answers(0))
         async with running(world.config(), world.web_port) as program:
@@ -85,8 +89,8 @@ async def test_a_stop_amid_fifty_answers_leaves_each_to_be_told_once_and_whole(v
             assert await program.stops() == 0
             assert program.clean
         assert crowd.states() == {"whole": PEOPLE}
-        assert {chat.id: crowd.messages(chat)[0].id for chat in crowd.chats} == first
-        assert not any(message.buttons for chat in crowd.chats for message in crowd.messages(chat))
+        assert crowd.first_messages() == first
+        assert not any(message.buttons for chat in crowd.chats for message in chat.standing)
         assert world.rows(
             "SELECT count(*), count(DISTINCT turn), max(attempts) FROM inbox WHERE outcome = 'answered'"
         ) == [(PEOPLE, PEOPLE, 1)]
@@ -94,8 +98,9 @@ async def test_a_stop_amid_fifty_answers_leaves_each_to_be_told_once_and_whole(v
         assert await vendor.violations() == []
 
 
-async def test_b253_a_message_is_closed_with_a_note_and_then_completed(vendor: Vendor, tmp_path: Path) -> None:
-    async with at_its_pace(tmp_path, vendor, "half") as world:
+@pytest.mark.parametrize("on", ["telegram", pytest.param("discord", marks=pytest.mark.prove)])
+async def test_b253_a_message_is_closed_with_a_note_and_then_completed(on: str, vendor: Vendor, tmp_path: Path) -> None:
+    async with at_its_pace(on, tmp_path, vendor, "half") as world:
         async with half_told(world) as program:
             assert await program.stops() == 0
             assert program.clean
@@ -107,16 +112,17 @@ async def test_b253_a_message_is_closed_with_a_note_and_then_completed(vendor: V
 
 @pytest.mark.prove
 @pytest.mark.timeout(120)
-async def test_a_stop_while_a_flood_wait_holds_the_chat(vendor: Vendor, tmp_path: Path) -> None:
+@pytest.mark.parametrize("on", OWN)
+async def test_a_stop_while_a_flood_wait_holds_the_chat(on: str, vendor: Vendor, tmp_path: Path) -> None:
     """Nothing is called there until the wait is over, not by the next process either."""
-    async with at_its_pace(tmp_path, vendor, "first", "half") as world, asyncio.TaskGroup() as group:
+    async with at_its_pace(on, tmp_path, vendor, "first", "half") as world, asyncio.TaskGroup() as group:
         platform = world.platform
         async with running(world.config(), world.web_port) as program:
             await program.ready()
             await platform.say(PROMPT)
             group.create_task(press(world))
             await vendor.at("first")
-            flood = platform.sim.fail("editMessageText", retry_after=30, chat=platform.chat)
+            flood = platform.fail("edit", retry_after=30)
             await vendor.release("first")
             await platform.until(lambda: flood.hits)
             begun = asyncio.get_running_loop().time()
@@ -128,39 +134,42 @@ async def test_a_stop_while_a_flood_wait_holds_the_chat(vendor: Vendor, tmp_path
 
 
 @pytest.mark.prove
-@pytest.mark.parametrize("method", ["*", "getUpdates", "editMessageText"])
-async def test_a_stop_while_the_line_is_silent(method: str, vendor: Vendor, tmp_path: Path) -> None:
-    """All of it, or the polls alone, which then are half open, or what would close the message."""
-    async with at_its_pace(tmp_path, vendor, "half") as world:
-        async with half_told(world, half_open=method == "getUpdates") as program:
-            if method != "getUpdates":
-                world.platform.sim.fail(method, every=True, action="hang")
+@pytest.mark.parametrize("on", OWN)
+@pytest.mark.parametrize("deed", ["*", "", "edit"])
+async def test_a_stop_while_the_line_is_silent(on: str, deed: str, vendor: Vendor, tmp_path: Path) -> None:
+    """All calls, or only that by which the bot hears, which then is half open, or what would close the message."""
+    async with at_its_pace(on, tmp_path, vendor, "half") as world:
+        async with half_told(world, half_open=not deed) as program:
+            if deed:
+                world.platform.fail(deed, every=True, action="hang")
             assert await program.stops() == 0
             assert program.clean
-        assert (INTERRUPTED in shown(world)) is (method == "getUpdates")
-        world.platform.sim.heal()
+        assert (INTERRUPTED in shown(world)) is (not deed)
+        world.platform.heal()
         await goes_on(world)
 
 
 @pytest.mark.prove
+@pytest.mark.parametrize("on", OWN)
 @pytest.mark.parametrize("seconds", [0.0, 3.0])
-async def test_a_stop_while_the_network_is_down(seconds: float, vendor: Vendor, tmp_path: Path) -> None:
-    async with at_its_pace(tmp_path, vendor, "half") as world:
+async def test_a_stop_while_the_network_is_down(on: str, seconds: float, vendor: Vendor, tmp_path: Path) -> None:
+    async with at_its_pace(on, tmp_path, vendor, "half") as world:
         async with half_told(world) as program:
-            world.platform.sim.fail("*", every=True, action="reset")
+            await world.platform.cut()
             await asyncio.sleep(seconds)
             assert await program.stops() == 0
             assert program.clean
         assert INTERRUPTED not in shown(world)
-        world.platform.sim.heal()
+        world.platform.heal()
         await goes_on(world)
 
 
 @pytest.mark.prove
+@pytest.mark.parametrize("on", OWN)
 async def test_a_stop_while_a_person_is_waited_for_leaves_the_card_to_be_pressed(
-    vendor: Vendor, tmp_path: Path
+    on: str, vendor: Vendor, tmp_path: Path
 ) -> None:
-    async with at_its_pace(tmp_path, vendor) as world:
+    async with at_its_pace(on, tmp_path, vendor) as world:
         async with running(world.config(), world.web_port) as program:
             await program.ready()
             await world.platform.say(PROMPT)
@@ -170,6 +179,7 @@ async def test_a_stop_while_a_person_is_waited_for_leaves_the_card_to_be_pressed
             assert program.clean
         [message] = world.platform.standing
         assert message.text.endswith(INTERRUPTED)
-        await world.platform.press("once")
-        await goes_on(world)
+        async with asyncio.TaskGroup() as group:
+            group.create_task(press(world))
+            await goes_on(world)
         assert world.platform.notices == ["Approved once."]

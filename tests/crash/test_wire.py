@@ -10,8 +10,9 @@ from typing import Final
 import pytest
 
 from tests.crash.person import go_on, press
+from tests.crash.platform import Simulated
+from tests.crash.points import OWN
 from tests.crash.story import LAST, PROMPT, script
-from tests.crash.telegram import TelegramPlatform
 from tests.crash.vendor import Vendor
 from tests.crash.verdict import holds
 from tests.crash.world import open_world
@@ -21,43 +22,47 @@ SLOW_SECONDS: Final = 0.4
 SLOWER_SECONDS: Final = 1.2
 """Longer than a start takes: the dead process's call comes between those of the living one."""
 
-COMES: Final[dict[str, Callable[[TelegramPlatform], object]]] = {
-    "sendMessage-text": lambda platform: platform.standing,
-    "editMessageText-card": lambda platform: platform.standing[-1].label("once"),
-    "editMessageText-final": lambda platform: (
+COMES: Final[dict[str, Callable[[Simulated], object]]] = {
+    "send-text": lambda platform: platform.standing,
+    "edit-card": lambda platform: platform.standing[-1].label("once"),
+    "edit-final": lambda platform: (
         platform.rendered(LAST) in platform.standing[-1].text and not platform.standing[-1].buttons
     ),
-    "answerCallbackQuery": lambda platform: platform.notices,
+    "answer": lambda platform: platform.notices,
 }
 """How it is seen that the call has had its effect."""
 
 
+@pytest.mark.parametrize("on", OWN)
 @pytest.mark.parametrize(
     "deed", [pytest.param(deed, marks=() if "send" in deed else pytest.mark.prove) for deed in COMES]
 )
-async def test_a_call_that_outlives_its_process(deed: str, vendor: Vendor, tmp_path: Path) -> None:
-    async with open_world(tmp_path, vendor, script()) as world, asyncio.TaskGroup() as group:
+async def test_a_call_that_outlives_its_process(on: str, deed: str, vendor: Vendor, tmp_path: Path) -> None:
+    async with open_world(tmp_path, vendor, script(), on=on) as world, asyncio.TaskGroup() as group:
         platform, wreck = world.platform, Wreck()
-        platform.sim.latencies[deed.partition("-")[0]] = SLOW_SECONDS
+        platform.delay(deed.partition("-")[0], SLOW_SECONDS)
         await platform.say(PROMPT)
         life = world.start()
         group.create_task(press(world))
         await platform.until(lambda: platform.under_way(deed))
         life.kill()
         await platform.until(lambda: COMES[deed](platform))
-        platform.sim.latencies.clear()
+        platform.heal()
         wreck.look_at(world)
-        assert len(wreck.unknown) == (deed == "sendMessage-text")
+        assert len(wreck.unknown) == (deed == "send-text" and not platform.idempotent)
         await go_on(world)
         await holds(world, wreck)
 
 
 @pytest.mark.prove
+@pytest.mark.parametrize("on", OWN)
 @pytest.mark.parametrize("deed", COMES)
-async def test_a_call_that_comes_between_those_of_the_next_life(deed: str, vendor: Vendor, tmp_path: Path) -> None:
-    async with open_world(tmp_path, vendor, script()) as world, asyncio.TaskGroup() as group:
+async def test_a_call_that_comes_between_those_of_the_next_life(
+    on: str, deed: str, vendor: Vendor, tmp_path: Path
+) -> None:
+    async with open_world(tmp_path, vendor, script(), on=on) as world, asyncio.TaskGroup() as group:
         platform = world.platform
-        platform.sim.latencies[deed.partition("-")[0]] = SLOWER_SECONDS
+        platform.delay(deed.partition("-")[0], SLOWER_SECONDS)
         await platform.say(PROMPT)
         life = world.start()
         group.create_task(press(world))
@@ -69,29 +74,32 @@ async def test_a_call_that_comes_between_those_of_the_next_life(deed: str, vendo
         await world.finished()
         ours = {ref for (ref,) in world.rows("SELECT ref FROM parts")}
         wreck.unknown = {message.id for message in platform.standing} - ours
-        assert len(wreck.unknown) <= (deed == "sendMessage-text")
+        assert len(wreck.unknown) <= (deed == "send-text" and not platform.idempotent)
         await holds(world, wreck)
 
 
 @pytest.mark.prove
 @pytest.mark.parametrize("effect", ["none", "done"])
-@pytest.mark.parametrize("method", ["sendMessage", "editMessageText", "answerCallbackQuery", "getUpdates"])
+@pytest.mark.parametrize(
+    ("on", "deed"), [*((on, deed) for on in OWN for deed in ("send", "edit", "answer")), ("telegram", "getUpdates")]
+)
 async def test_killed_while_it_waits_for_an_answer_that_never_comes(
-    method: str, effect: str, vendor: Vendor, tmp_path: Path
+    on: str, deed: str, effect: str, vendor: Vendor, tmp_path: Path
 ) -> None:
-    async with open_world(tmp_path, vendor, script()) as world, asyncio.TaskGroup() as group:
+    async with open_world(tmp_path, vendor, script(), on=on) as world, asyncio.TaskGroup() as group:
         platform, wreck = world.platform, Wreck()
-        silence = platform.sim.fail(method, effect=effect, action="hang")  # type: ignore[arg-type]
+        silence = platform.fail(deed, effect=effect, action="hang")
         await platform.say(PROMPT)
         life = world.start()
         pressed = group.create_task(press(world))
         await platform.until(lambda: silence.hits)
         life.kill()
         wreck.look_at(world)
-        assert len(wreck.unknown) == (method == "sendMessage" and effect == "done")
+        assert len(wreck.unknown) == (deed == "send" and effect == "done" and not platform.idempotent)
         life = await go_on(world)
         await pressed
         await holds(world, wreck)
         told = [notice for notice in platform.notices if notice]
         assert told in ([], ["Approved once."])
-        assert len(platform.notices) == 1, "a press that came again was left without an answer"
+        lost = (on, deed, effect) == ("discord", "answer", "none")  # it tells no press again
+        assert len(platform.notices) == (not lost), "a press that came again was left without an answer"

@@ -6,7 +6,6 @@ that was forked for it.
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 import os
@@ -111,7 +110,7 @@ def run(orders: Orders) -> None:
     os.dup2(output, 1)
     os.dup2(output, 2)
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    asyncio.run(until_signal(_live(orders), (signal.SIGTERM, signal.SIGINT)))
+    until_signal(_live(orders), (signal.SIGTERM, signal.SIGINT))
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import multiprocessing
 import signal
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager, closing
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
 from dataclasses import dataclass, field
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -16,9 +16,10 @@ from typing import Any, Final, Generic, TypeVar
 from bot.store.store import FILE_NAME
 from tests.crash import victim
 from tests.crash.death import Death
-from tests.crash.platform import Platform
+from tests.crash.discord import open_discord
+from tests.crash.platform import Platform, Simulated
 from tests.crash.story import MODEL
-from tests.crash.telegram import TelegramPlatform, open_telegram
+from tests.crash.telegram import open_telegram
 from tests.crash.vendor import Vendor
 from tests.crash.victim import READY, Orders
 from tests.sim.llm.script import Answer
@@ -33,11 +34,16 @@ _forks.set_forkserver_preload(
     [
         victim.__name__,
         *("bot.tools.arithmetic", "bot.tools.notes"),
-        *("bot.providers.openai", "channels.telegram.channel", "channels.web.channel"),
+        *("bot.providers.openai", "channels.telegram.channel", "channels.discord.channel", "channels.web.channel"),
     ]
 )
 """A victim is forked from a process that has imported everything and started nothing: a real process, without the
 second that importing costs."""
+
+PLATFORMS: Final[dict[str, Callable[..., AbstractAsyncContextManager[Simulated]]]] = {
+    "telegram": open_telegram,
+    "discord": open_discord,
+}
 
 CONFIG: Final = """\
 data_dir: data
@@ -194,16 +200,21 @@ async def open_world(
     vendor: Vendor,
     answers: Sequence[Answer],
     *,
+    on: str = "telegram",
     pace: float = PACE,
     in_group: bool = False,
+    strangers: bool = False,
     **more: Any,
-) -> AsyncIterator[World[TelegramPlatform]]:
-    """In front of Telegram. ``pace`` 0: as it would have it, with its rates in force."""
+) -> AsyncIterator[World[Simulated]]:
+    """In front of a platform. ``pace`` 0: as it would have it, with its rates in force. ``strangers``: the person and the
+    bot have never spoken."""
     await vendor.set(answers)
     async with (
-        open_telegram(strict_rates=pace == 0, in_group=in_group) as platform,
+        PLATFORMS[on](strict_rates=pace == 0, in_group=in_group) as platform,
         told(World(folder, vendor, platform, pace=pace, **more)) as world,
     ):
+        if not strangers:
+            await platform.befriend(world.data)
         yield world
 
 

@@ -10,9 +10,9 @@ from tests.crash.world import World
 
 @dataclass
 class Wreck:
-    """``unknown`` are messages that the platform has and whose ids died with the process. ``sealed`` are the texts of
-    the messages that must not change any more. ``interrupted``: the tool that must not run twice was let loose and has
-    no result; ``notes`` is then how many lines it had written."""
+    """``unknown`` are messages that the platform has and whose ids died with the process, for good where it would not
+    recognise what is sent again. ``sealed`` are the texts of the messages that must not change any more. ``interrupted``:
+    the tool that must not run twice was let loose and has no result; ``notes`` is then how many lines it had written."""
 
     unknown: set[str] = field(default_factory=set)
     sealed: dict[str, str] = field(default_factory=dict)
@@ -28,7 +28,8 @@ class Wreck:
         standing = {message.id: message.text for message in world.platform.standing}
         unknown = standing.keys() - {ref for ref, _ in parts} - self.unknown
         assert len(unknown) <= sum(ref is None for ref, _ in parts) <= 1, "sent before the intent was written"
-        self.unknown |= unknown
+        if not world.platform.idempotent:
+            self.unknown |= unknown
         self.sealed |= {ref: standing[ref] for ref, is_sealed in parts if is_sealed}
         if world.rows("SELECT 1 FROM calls WHERE name = 'note_write' AND ended_at IS NULL"):
             self.interrupted, self.notes = True, len(world.notes())

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
+from types import MappingProxyType
+from typing import Any
 
 from bot.core.address import Address
 from bot.core.events import TextDelta, TurnEnded
@@ -42,9 +44,27 @@ class WireClock(FakeClock):
 class Stage:
     """``turn(chat)`` starts a publisher there; everything shares one governor and one bot."""
 
-    def __init__(self, clock: WireClock, sim: TelegramSim, channel: TelegramChannel, governor: BucketGovernor) -> None:
+    def __init__(
+        self,
+        clock: WireClock,
+        sim: TelegramSim,
+        channel: TelegramChannel,
+        governor: BucketGovernor,
+        notes: MemoryNotes,
+        http: Transport,
+    ) -> None:
         self.clock, self.sim, self.channel, self.governor = clock, sim, channel, governor
+        self.notes, self.http = notes, http
         self.group = asyncio.TaskGroup()
+        self._turns: list[asyncio.Task[None]] = []
+
+    def start(self, work: Coroutine[None, None, None]) -> None:
+        self._turns.append(self.group.create_task(work))
+
+    def hush(self) -> None:
+        """Whatever is still shown is broken off."""
+        for task in self._turns:
+            task.cancel()
 
     def private(self, number: int) -> Chat:
         return self.sim.private(self.sim.person(number, f"P{number}"))
@@ -68,11 +88,12 @@ class Turn:
             name,
             "en",
             limits=stage.channel.limits_for(self.to),
+            send_file=stage.channel.send_file,
             jitter=lambda: 0.5,
         )
         self.outcome: Outcome | None = None
         self.first_token_at: float | None = None
-        stage.group.create_task(self._run())
+        stage.start(self._run())
 
     async def _run(self) -> None:
         self.outcome = await self.publisher.run()
@@ -111,27 +132,48 @@ class Turn:
 
 
 @asynccontextmanager
-async def stage(**sim_options: object) -> AsyncIterator[Stage]:
+async def stage(section: Mapping[str, Any] = MappingProxyType({}), **sim_options: object) -> AsyncIterator[Stage]:
     clock = WireClock()
     async with TelegramSim(monotonic=clock.monotonic, sleep=clock.sleep, now=clock.now, **sim_options) as sim:  # type: ignore[arg-type]
-        governor, http = BucketGovernor(clock), Transport()
-        kit = ChannelKit(
-            governor=governor,
-            clock=clock,
-            archive=MemoryArchive(),
-            notes=MemoryNotes(),
-            name="telegram",
-            account="main",
-            language="en",
-            about=dict,
-            http=http,
-        )
-        channel = build(Config.model_validate({"token": sim.token, "api_base": sim.url}), kit)
-        governor.declare("telegram", channel.rates)
         clock.busy = lambda: len(sim.calls)
-        made = Stage(clock, sim, channel, governor)
+        http = Transport()
         try:
-            async with asyncio.TaskGroup() as made.group:
+            async with _living(clock, sim, MemoryNotes(), http, section) as made:
                 yield made
         finally:
             await http.aclose()
+
+
+@asynccontextmanager
+async def reborn(house: Stage) -> AsyncIterator[Stage]:
+    """The next life on the same notes, while the one before shows nothing any more."""
+    house.hush()
+    async with _living(house.clock, house.sim, house.notes, house.http) as made:
+        yield made
+
+
+@asynccontextmanager
+async def _living(
+    clock: WireClock,
+    sim: TelegramSim,
+    notes: MemoryNotes,
+    http: Transport,
+    section: Mapping[str, Any] = MappingProxyType({}),
+) -> AsyncIterator[Stage]:
+    governor = BucketGovernor(clock)
+    kit = ChannelKit(
+        governor=governor,
+        clock=clock,
+        archive=MemoryArchive(),
+        notes=notes,
+        name="telegram",
+        account="main",
+        language="en",
+        about=dict,
+        http=http,
+    )
+    channel = build(Config.model_validate({"token": sim.token, "api_base": sim.url, **section}), kit)
+    governor.declare("telegram", channel.rates)
+    made = Stage(clock, sim, channel, governor, notes, http)
+    async with asyncio.TaskGroup() as made.group:
+        yield made

@@ -110,27 +110,31 @@ async def test_an_answer_of_twenty_thousand_characters_comes_whole_in_legal_part
     assert sum(entity.get("language") == "python" for entity in code) >= 22
 
 
-async def test_a_message_during_a_turn_joins_it_and_an_edit_of_the_question_repeats_nothing(
+async def test_an_edit_of_the_question_begins_the_answer_anew_and_a_message_meanwhile_joins_it(
     bot: StartBot, telegram: TelegramSim, llm: LlmSim
 ) -> None:
     llm.script(
-        answer(text("Let me look at the clock. "), gate("g"), call("c1", "now", ("{}",))),
+        answer(text("Let me look at the calendar. "), gate("first"), text("Never said.")),
+        answer(text("Let me look at the clock. "), gate("anew"), call("c1", "now", ("{}",))),
         answer(text("It is late, and yes, in Rome as well.")),
     )
     chat = telegram.private(ann := telegram.person(7, "Ann"))
     async with bot():
-        asked = await telegram.say(chat, ann, "what time is it?")
-        await llm.at("g")
+        asked = await telegram.say(chat, ann, "what day is it?")
+        await llm.at("first")
+        await telegram.edit(chat, ann, asked["message_id"], "what time is it?")
+        await llm.at("anew")
         await telegram.say(chat, ann, "in Rome too?")
-        await telegram.edit(chat, ann, asked["message_id"], "what is the time?")
         await telegram.until(lambda sim: not sim.pending)
-        llm.release("g")
+        llm.release("anew")
         await telegram.until(lambda sim: "in Rome as well." in "".join(sim.bot_texts(chat)))
         await telegram.until(lambda sim: not any(message.keyboard for message in sim.visible(chat)))
         await asyncio.sleep(0.5)
-    assert "".join(telegram.bot_texts(chat)).count("It is late, and yes, in Rome as well.") == 1
-    assert len(telegram.bot_texts(chat)) == 1 and len(llm.requests) == 2
-    assert "in Rome too?" in str(llm.requests[-1].body)
+    [shown] = telegram.bot_texts(chat)
+    assert shown.count("It is late, and yes, in Rome as well.") == 1 and "calendar" not in shown
+    told = str(llm.requests[-1].body)
+    assert len(llm.requests) == 3 and "what day" not in told
+    assert "what time is it?" in told and "in Rome too?" in told
 
 
 async def test_an_answer_that_begins_with_what_nobody_sees_is_shown_once_it_can_be_seen(

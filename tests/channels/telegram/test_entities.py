@@ -6,7 +6,6 @@ import pytest
 
 from bot.core.view import Limits, Rendered
 from bot.outbox.paging import open_page, pages
-from bot.outbox.styled.tables import width
 from channels.telegram.entities import Renderer
 from tests.channels.telegram.reading import illegal, spans
 
@@ -137,10 +136,6 @@ def test_rows_of_other_lengths_than_the_header_are_legal() -> None:
     assert render("| a | b |\n|--|--|\n| 1 |\n| 2 | 3 | 4 |\n> q").text == "a   | b\n----+----\n1   |\n2   | 3\nq"
     wide = render(f"| {'a' * 40} | b | c |\n|--|--|--|\n| 1 |\n| 2 | 3 |")
     assert wide.text == f"• {'a' * 40}: 1\n  c: –\n• {'a' * 40}: 2\n  b: 3"
-
-
-def test_width_is_that_of_monospace() -> None:
-    assert [width(text) for text in ("abc", "中文", "e\u0301", "🙂")] == [3, 4, 1, 2]
 
 
 def test_blocks_too_deep_for_the_parser_are_shown_as_written() -> None:

@@ -9,7 +9,8 @@ from typing import Any, Literal
 
 import pytest
 
-from tests.channels.telegram.stage import Stage, Turn, stage
+from bot.core.ports import CallKind
+from tests.channels.telegram.stage import Stage, Turn, reborn, stage
 from tests.channels.telegram.texts import LONG, whole
 
 WORDS = [f"word{number} " for number in range(120)]
@@ -25,8 +26,15 @@ FLOODS = sampled(
     product((1, 8, 35, 238), ("first", "middle", "last")), {(35, "first"), (8, "middle"), (1, "last"), (238, "last")}
 )
 CUTS = sampled(
-    product(range(2, 8), ("none", "done"), ("drop", "reset", "garbage")),
-    {(2, "done", "drop"), (3, "none", "drop"), (3, "done", "garbage"), (5, "done", "reset")},
+    product(range(1, 8), ("none", "done"), ("drop", "reset", "garbage")),
+    {
+        (1, "none", "drop"),
+        (1, "done", "reset"),
+        (2, "done", "drop"),
+        (3, "none", "drop"),
+        (3, "done", "garbage"),
+        (5, "done", "reset"),
+    },
 )
 SPEEDS = sampled(product((5, 20, 80, 500), (0.01, 0.2, 2.0)), {(5, 2.0), (80, 0.2), (500, 0.01)})
 
@@ -77,23 +85,34 @@ async def test_another_chat_goes_on_at_its_own_pace_while_one_waits() -> None:
 
 
 @pytest.mark.parametrize(("k", "effect", "action"), CUTS)
-async def test_the_network_fails_on_every_kth_call(
+async def test_the_network_fails_on_every_kth_call_of_a_chat_and_nobody_else_notices(
     k: int, effect: Literal["none", "done"], action: Literal["drop", "reset", "garbage"]
 ) -> None:
-    """Doubled is only what nobody can know of: a send that had its effect and whose answer was lost."""
+    """Doubled is only what nobody can know of: a send that had its effect and whose answer was lost. Where every call
+    fails, all is there once the network is back."""
     async with stage() as house:
-        turn = house.turn(house.private(7))
+        turn, other = house.turn(house.private(7)), house.turn(house.private(8))
         text = [f"word{number} " for number in range(1200)]  # three messages
         house.sim.fail("*", k, action=action, effect=effect, every=True, chat=turn.chat)
-        await turn.write(text, 100)
+        for number, word in enumerate(WORDS):
+            other.say(word)
+            await turn.write(text[number * 10 : number * 10 + 10], 100)
         turn.end()
+        other.end()
+        await other.delivered(within=3)
+        times = [call.at for call in other.calls]
+        assert other.texts == [WHOLE] and max(after - before for before, after in pairwise(times)) < 1.5
+        if k == 1:
+            await house.clock.advance(20)
+            assert turn.outcome is None
+            house.sim.heal()
         await turn.delivered(within=120)
         sends = house.sim.called("sendMessage", turn.chat)
         unknowable = [call for call in sends if call.status != 200] if effect == "done" else []
-        seen = turn.texts
+        seen = list(dict.fromkeys(turn.texts))
         final = [shown for shown in seen if not any(is_beginning(shown, other) for other in seen if other is not shown)]
         assert " ".join(final).split() == "".join(text).split()
-        assert len(seen) - len(final) <= len(unknowable)
+        assert len(turn.texts) - len(final) <= len(unknowable)
         assert house.sim.violations == []
 
 
@@ -117,6 +136,47 @@ async def test_at_any_speed_of_the_model_and_the_platform_the_pace_holds(rate: i
         assert calls[-1].at - last_token <= (parts + 1) * (1.05 + latency) + latency + 0.5
         assert " ".join(turn.texts).split() == "".join(pieces).split()
         assert house.sim.violations == []
+
+
+async def test_the_first_words_in_a_group_come_right_after_the_sign_of_life_before_them() -> None:
+    async with stage() as house:
+        await house.clock.advance(100)
+        team = house.sim.group(-1001, "Team", members=[house.sim.person(7, "Ann")])
+        turn = house.turn(team)
+        async with house.governor.call(turn.to, CallKind.TYPING):
+            pass
+        turn.say("These words are long enough to be shown at once.")
+        began = house.clock.monotonic()
+        await house.clock.advance(1.5)
+        assert [call.at - began < 0.5 for call in turn.calls] == [True]
+        turn.end()
+        await turn.delivered(within=4)
+
+
+async def test_waits_that_an_earlier_life_was_told_of_hold_in_full_and_nowhere_else() -> None:
+    """Three of them are no refusals of this life, which would be a crowd."""
+    async with stage() as house:
+        flooded = [house.turn(house.private(number)) for number in (7, 8, 9)]
+        for turn in flooded:
+            house.sim.fail("sendMessage", retry_after=60, chat=turn.chat)
+            turn.say(WHOLE)
+            turn.end()
+            await house.clock.advance(3)
+        asked = {turn.chat.id: turn.calls[0].at for turn in flooded}
+        async with reborn(house) as later:
+            again = [later.turn(turn.chat, f"again{turn.chat.id}") for turn in flooded]
+            for turn in again:
+                turn.say(WHOLE)
+                turn.end()
+            other = later.turn(later.private(20))
+            other.say(WHOLE)
+            other.end()
+            await other.delivered(within=1)
+            for turn in again:
+                await turn.delivered(within=64)
+                assert next(call.at for call in turn.calls if call.status == 200) - asked[turn.chat.id] >= 60
+            assert [call.status for turn in again for call in turn.calls] == [429, 200] * 3
+            assert house.sim.violations == []
 
 
 async def test_a_group_is_told_at_most_twenty_times_a_minute_and_the_end_finds_room() -> None:

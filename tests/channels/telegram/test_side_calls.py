@@ -120,6 +120,7 @@ async def test_an_answer_that_is_quicker_than_the_store_ends_the_typing_and_know
 
 async def test_in_a_topic_typing_is_shown_where_the_answer_will_be() -> None:
     async with stage() as house:
+        await house.clock.advance(100)  # in its first minute nobody types in a group
         ann = house.sim.person(7, "Ann")
         forum = house.sim.group(-1001, "Team", members=[ann], forum=True)
         topic = house.sim.topic(forum, "Plans")

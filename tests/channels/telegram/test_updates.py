@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.core.address import Address
@@ -122,7 +122,7 @@ def test_b072_a_caption_is_read_as_text_is() -> None:
         {"my_chat_member": {"chat": PRIVATE, "from": ANN}},
         {"message_reaction": {"chat": PRIVATE, "message_id": 5}},
         {"poll_answer": {"poll_id": "1"}},
-        {"stopped_message_generation": {"chat": PRIVATE, "draft_id": 3}},
+        {"stopped_message_generation": {"chat": GROUP, "draft_id": 3}},
         {"a_kind_of_next_year": {"x": 1}},
         {},
         message(GROUP, new_chat_members=[ANN])["message"] and message(GROUP, new_chat_members=[ANN]),
@@ -209,11 +209,22 @@ JSON = st.recursive(
     max_leaves=8,
 )
 KEYS = ["message_id", "chat", "from", "date", "text", "entities", "photo", "reply_to_message", "quote", "sender_chat"]
+KEYS += ["user", "old_reaction", "new_reaction", "draft_id", "message_thread_id", "old_chat_member", "new_chat_member"]
 
 
+@settings(deadline=None)
 @given(
     st.dictionaries(st.sampled_from(KEYS), JSON, max_size=6),
-    st.sampled_from(["message", "edited_message", "callback_query"]),
+    st.sampled_from(
+        [
+            "message",
+            "edited_message",
+            "callback_query",
+            "message_reaction",
+            "stopped_message_generation",
+            "my_chat_member",
+        ]
+    ),
 )
 def test_whatever_arrives_is_read_left_or_unreadable(fields: dict[str, Any], kind: str) -> None:
     whole = {**message(GROUP, text="x")["message"], "id": "1", **fields}

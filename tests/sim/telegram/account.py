@@ -104,6 +104,8 @@ def get_webhook_info(world: World, params: Params, note: Note) -> Json:
         "has_custom_certificate": False,
         "pending_update_count": len(world.updates.pending),
     }
+    if world.updates.chosen is not None:
+        info["allowed_updates"] = world.updates.chosen
     return {**info, **world.webhook.info()} if info["url"] else info
 
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from tests.sim.telegram.server import TelegramSim
 
 _DEEDS = (
-    "person private group topic say album edit press react delete stop feed redeliver block unblock migrate fail heal"
-    " revoke_token restore_token"
+    "person private group topic say album paste edit press react delete stop stop_draft feed redeliver block unblock"
+    " add_bot migrate fail heal revoke_token restore_token"
 )
 DEEDS = frozenset(_DEEDS.split())
 
@@ -80,6 +80,8 @@ class Control:
             arguments["chat"] = self._sim.chat(int(arguments["chat"]))
         if "person" in arguments:
             arguments["person"] = self._sim.world.people[int(arguments["person"])]
+        if "by" in arguments:
+            arguments["by"] = self._sim.world.people[int(arguments["by"])]
         if "members" in arguments:
             arguments["members"] = [self._sim.world.people[int(member)] for member in arguments["members"]]
         result = getattr(self._sim, name)(**arguments)

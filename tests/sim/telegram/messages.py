@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from io import BytesIO
 from typing import Any
+
+from PIL import Image
 
 from tests.sim.telegram.bodies import Params, Upload
 from tests.sim.telegram.keyboards import read_markup
-from tests.sim.telegram.nouns import Chat, Json, Message, Refused, bad, message_json
+from tests.sim.telegram.nouns import Chat, Draft, Json, Message, Refused, bad, message_json
 from tests.sim.telegram.places import chat_of, message_of, quoted_by, thread_of
 from tests.sim.telegram.texts import MAX_CAPTION, MAX_TEXT, fixed
 from tests.sim.telegram.world import World
@@ -24,6 +27,8 @@ DRAFT_SECONDS = 30.0
 DELETABLE_SECONDS = 48 * 3600
 UPLOAD_LIMIT_BYTES = 50 * 1024 * 1024
 PHOTO_LIMIT_BYTES = 10 * 1024 * 1024
+PHOTO_SIDES = 10_000
+PHOTO_RATIO = 20
 _REACTIONS = (
     "👍 👎 ❤ 🔥 🥰 👏 😁 🤔 🤯 😱 🤬 😢 🎉 🤩 🤮 💩 🙏 👌 🕊 🤡 🥱 🥴 😍 🐳 ❤️‍🔥 🌚 🌭 💯 🤣 ⚡ 🍌 🏆 💔 🤨 😐 🍓 🍾 💋 🖕 😈 😴 😭 🤓 👻"
     " 👨‍💻 👀 🎃 🙈 😇 😨 🤝 ✍ 🤗 🫡 🎅 🎄 ☃ 💅 🤪 🗿 🆒 💘 🙉 🦄 😘 💊 🙊 😎 👾 🤷‍♂️ 🤷 🤷‍♀️ 😡"
@@ -83,6 +88,7 @@ def _file(world: World, params: Params, field: str) -> tuple[str, Json]:
         if len(raw.content) > (PHOTO_LIMIT_BYTES if field == "photo" else UPLOAD_LIMIT_BYTES):
             raise Refused(413, "Request Entity Too Large")
         if field == "photo":
+            _check_photo(raw.content)
             return raw.name, {"photo": world.files.photo_sizes(raw.content)}
         return raw.name, {"document": world.files.document(raw.name, raw.media_type, raw.content)}
     if not raw:
@@ -93,6 +99,17 @@ def _file(world: World, params: Params, field: str) -> tuple[str, Json]:
     if field == "photo":
         return stored.path, {"photo": [{**stored.to_json(), "width": 90, "height": 67}]}
     return stored.path, {"document": stored.to_json()}
+
+
+def _check_photo(content: bytes) -> None:
+    """The sides of a photo add up to 10,000 at most, and are no more than 20 to 1 (Bot API, sendPhoto)."""
+    try:
+        with Image.open(BytesIO(content)) as image:
+            width, height = image.size
+    except OSError:
+        raise bad("IMAGE_PROCESS_FAILED") from None
+    if width + height > PHOTO_SIDES or max(width, height) > PHOTO_RATIO * min(width, height):
+        raise bad("PHOTO_INVALID_DIMENSIONS")
 
 
 def _own(world: World, chat: Chat, params: Params) -> Message:
@@ -171,15 +188,18 @@ def set_message_reaction(world: World, params: Params, note: Note) -> bool:
 
 
 def send_message_draft(world: World, params: Params, note: Note) -> bool:
-    """A preview of an answer in a private chat; it vanishes after 30 s or with the next message."""
-    draft = params.integer("draft_id")
-    text = ""
-    if params.text("text"):
-        text, _ = _text(params, "text", note)
+    """A preview of an answer in a private chat; it vanishes after 30 s or with the next message there, whose ever."""
+    number = params.integer("draft_id")
+    text, entities = _text(params, "text", note) if params.text("text") else ("", [])
     chat = chat_of(world, params)
     if chat.is_group:
         raise bad("TEXTDRAFT_PEER_INVALID")
-    if not draft:
+    if not number:
         raise bad("RANDOM_ID_INVALID")
-    chat.drafts[thread_of(chat, params), draft] = (text, world.monotonic() + DRAFT_SECONDS)
+    for useless in ("reply_markup", "reply_parameters"):
+        if useless in params:
+            note(f"a draft has no {useless}")
+    thread, until = thread_of(chat, params), world.monotonic() + DRAFT_SECONDS
+    stop, keep = params.flag("can_stop"), params.flag("keep_on_stop")
+    world.draft(chat, Draft(number, text, tuple(entities), until, stop, keep), thread)
     return True

@@ -105,11 +105,25 @@ class Message:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A preview of an answer: it is on screen ``until`` then (monotonic), or until something is said in its topic.
+    ``keep``: pressing its Stop button does not take it away."""
+
+    id: int
+    text: str
+    entities: tuple[Json, ...]
+    until: float
+    can_stop: bool = False
+    keep: bool = False
+
+
 @dataclass(eq=False, slots=True)
 class Chat:
     """``status`` is what the bot is there: fine, blocked, unstarted (a private chat that the person has not opened),
     kicked or left. ``privacy`` and ``admin`` decide which messages of a group reach it.
-    ``last_id`` counts a supergroup's own messages; the first one was its creation."""
+    ``last_id`` counts a supergroup's own messages; the first one was its creation. ``drafts`` has the latest one of each
+    topic, ``frames`` what every draft showed, ever."""
 
     id: int
     type: ChatType
@@ -125,7 +139,8 @@ class Chat:
     messages: dict[int, Message] = field(default_factory=dict)
     last_id: int = 1
     typing_until: float = 0.0
-    drafts: dict[tuple[int | None, int], tuple[str, float]] = field(default_factory=dict)
+    drafts: dict[int | None, Draft] = field(default_factory=dict)
+    frames: list[Draft] = field(default_factory=list)
 
     @property
     def is_group(self) -> bool:

@@ -38,8 +38,11 @@ class People:
         """A person writes; returns the message (World.say tells the options)."""
         return self.world.say(chat, person, text, **options)
 
-    async def album(self, chat: Chat, person: Person, captions: Sequence[str]) -> list[Json]:
-        return self.world.album(chat, person, captions)
+    async def album(self, chat: Chat, person: Person, captions: Sequence[str], **options: Any) -> list[Json]:
+        return self.world.album(chat, person, captions, **options)
+
+    async def paste(self, chat: Chat, person: Person, text: str, **options: Any) -> list[Json]:
+        return self.world.paste(chat, person, text, **options)
 
     async def edit(self, chat: Chat, person: Person, message_id: int, text: str) -> Json:
         return self.world.edit(chat, person, message_id, text)
@@ -55,8 +58,12 @@ class People:
         self.world.delete(chat, message_id)
 
     async def stop(self, chat: Chat, draft_id: int, thread: int | None = None) -> None:
-        """Press Stop at a draft."""
+        """Press Stop at a draft of this id."""
         self.world.stop(chat, draft_id, thread)
+
+    async def stop_draft(self, chat: Chat, thread: int | None = None) -> None:
+        """Press Stop at the draft that is on screen. LookupError when there is none, or none that has the button."""
+        self.world.stop_draft(chat, thread)
 
     async def feed(self, raw: Any) -> int:
         """Queue any update, also a broken one; its id. An object without ``update_id`` gets one."""
@@ -72,6 +79,10 @@ class People:
 
     def unblock(self, chat: Chat) -> None:
         self.world.unblock(chat)
+
+    def add_bot(self, chat: Chat, by: Person, *, admin: bool = False) -> None:
+        """A person adds the bot to a group."""
+        self.world.add_bot(chat, by, admin=admin)
 
     def migrate(self, chat: Chat, new_id: int) -> Chat:
         """The group becomes the supergroup ``new_id``, which is returned."""

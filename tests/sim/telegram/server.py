@@ -56,7 +56,7 @@ class TelegramSim(People):
         self.report, self.files = Report(), Files()
         self.presses = Presses(monotonic, noted.append)
         self.updates = Updates(monotonic, sleep, self.changed, self._handed)
-        self.webhook = Webhook(self.updates, sleep, self._handed)
+        self.webhook = Webhook(self.updates, sleep, now, self._handed)
         self.world = World(
             Person(int(match[1]), "Bowerbird", username, is_bot=True),
             self.updates,

@@ -167,15 +167,39 @@ async def test_a_draft_is_no_message_and_lives_half_a_minute_in_private_chats(an
             await bot.send_message_draft(7, 1, "grow")
             await bot.send_message_draft(7, 1, "growing")
             assert (sim.drafts(chat), sim.visible(chat)) == (["growing"], [])
+            await bot.send_message_draft(7, 2, "another takes its place")
+            assert sim.drafts(chat) == ["another takes its place"]
             moment = 30.1
             assert sim.drafts(chat) == []
             await bot.send_message_draft(7, 1, "again")
             await bot.send_message(7, "said")
             assert sim.drafts(chat) == []
+            await bot.send_message_draft(7, 1, "and again")
+            await sim.say(chat, ann, "so what?")
+            assert sim.drafts(chat) == []
             with pytest.raises(BadRequest, match=r"(?i)textdraft_peer_invalid"):
                 await bot.send_message_draft(-1001, 1, "x")
             with pytest.raises(BadRequest):
                 await bot.send_message_draft(7, 0, "x")
+
+
+@pytest.mark.parametrize("keep", [False, True])
+async def test_a_draft_is_stopped_only_where_it_offers_it_and_vanishes_unless_it_is_kept(
+    chat: Chat, sim: TelegramSim, post: Post, keep: bool
+) -> None:
+    topic = sim.topic(chat, "Work")
+    await post("sendMessageDraft", chat_id=7, draft_id=1, text="no way back")
+    with pytest.raises(LookupError):
+        await sim.stop_draft(chat)
+    await post(
+        "sendMessageDraft", chat_id=7, draft_id=2, message_thread_id=topic, text="x", can_stop=True, keep_on_stop=keep
+    )
+    await post("getUpdates", allowed_updates=["stopped_message_generation"])
+    await sim.stop_draft(chat, topic)
+    assert sim.drafts(chat) == (["no way back", "x"] if keep else ["no way back"])
+    _, told = await post("getUpdates")
+    (stopped,) = [update["stopped_message_generation"] for update in told["result"]]
+    assert (stopped["chat"]["id"], stopped["message_thread_id"], stopped["draft_id"]) == (7, topic, 2)
 
 
 async def test_files_go_both_ways(bot: Bot, chat: Chat, ann: Person, sim: TelegramSim) -> None:

@@ -10,6 +10,7 @@ from telegram.error import BadRequest
 
 from tests.sim.telegram import Chat, Person, TelegramSim, units
 from tests.sim.telegram.conftest import TOKEN, Post
+from tests.sim.telegram.files import PIXEL
 
 
 async def test_a_text_is_measured_in_utf16_units(bot: Bot, chat: Chat) -> None:
@@ -170,7 +171,7 @@ async def test_only_the_bots_own_standing_texts_can_be_edited(
     await sim.delete(chat, mine.message_id)
     with pytest.raises(BadRequest, match="Message to edit not found"):
         await bot.edit_message_text("x", 7, mine.message_id)
-    photo = await bot.send_photo(7, b"png", caption="look")
+    photo = await bot.send_photo(7, PIXEL, caption="look")
     with pytest.raises(BadRequest, match="There is no text in the message to edit"):
         await bot.edit_message_text("x", 7, photo.message_id)
 

@@ -128,7 +128,8 @@ async def test_a_webhook_gets_each_update_again_until_it_says_200_and_in_order(
     await sim.until(lambda _: len(seen) == 3 and not sim.pending)
     await runner.cleanup()
     assert seen == [("s3cret", "one"), ("s3cret", "one"), ("s3cret", "two")]
-    assert (await bot.get_webhook_info()).last_error_message == "Wrong response from the webhook: 500"
+    info = await bot.get_webhook_info()
+    assert info.last_error_message == "Wrong response from the webhook: 500" and info.last_error_date is not None
 
 
 async def test_only_the_kinds_asked_for_arrive_and_the_choice_lasts(
@@ -305,6 +306,24 @@ async def test_stopped_drafts_blocks_and_reactions_are_told(
         "member",
         "kicked",
     )
+
+
+async def test_who_adds_the_bot_to_a_group_is_told(post: Post, ann: Person, sim: TelegramSim) -> None:
+    group = sim.group(-1001, "Team")
+    sim.add_bot(group, ann, admin=True)
+    _, told = await post("getUpdates")
+    (change,) = [update["my_chat_member"] for update in told["result"]]
+    assert (change["from"]["id"], change["chat"]["title"]) == (7, "Team")
+    assert [change[key]["status"] for key in ("old_chat_member", "new_chat_member")] == ["left", "administrator"]
+
+
+async def test_a_long_paste_comes_in_pieces_cut_at_the_end_of_a_line_in_their_second_half(
+    chat: Chat, ann: Person, sim: TelegramSim
+) -> None:
+    lines = "\n".join("x" * 700 for _ in range(12))
+    said = [message["text"] for message in await sim.paste(chat, ann, lines)]
+    assert [len(piece) for piece in said] == [3504, 3504, 1401] and "\n".join(said) == lines
+    assert [len(message["text"]) for message in await sim.paste(chat, ann, "y" * 5000)] == [4096, 904]
 
 
 async def test_deleting_a_message_is_told_to_nobody(bot: Bot, chat: Chat, ann: Person, sim: TelegramSim) -> None:

@@ -40,7 +40,8 @@ class Pending:
 
 
 class Updates:
-    """``pending`` are the unconfirmed updates by id; confirmed ones are remembered for ``redeliver``."""
+    """``pending`` are the unconfirmed updates by id; confirmed ones are remembered for ``redeliver``. ``chosen`` are the
+    kinds that the bot named, None when it leaves them to the platform."""
 
     def __init__(
         self,
@@ -54,6 +55,7 @@ class Updates:
         self.pending: dict[int, Pending] = {}
         self.confirmed: dict[int, Any] = {}
         self.allowed = KINDS - ON_REQUEST
+        self.chosen: list[str] | None = None
         self.webhook_url = ""
         self.polls = 0
         self.arrived: Callable[[], None] = lambda: None
@@ -104,6 +106,7 @@ class Updates:
             raise bad("can't parse allowed_updates: expected an Array of String")
         chosen = KINDS & {str(kind).lower() for kind in kinds}
         self.allowed = chosen or (KINDS - ON_REQUEST)
+        self.chosen = sorted(chosen) if chosen else None
 
     async def get(self, params: Params) -> list[Any]:
         """One getUpdates: confirm, then wait until something is there. A poll that waits already is sent away."""

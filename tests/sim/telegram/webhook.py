@@ -19,11 +19,15 @@ class Webhook:
     """``run`` delivers while a url is set. ``deliveries`` are (update id, status of the answer, 0 when there was none)."""
 
     def __init__(
-        self, updates: Updates, sleep: Callable[[float], Awaitable[None]], handed: Callable[[Any], None]
+        self,
+        updates: Updates,
+        sleep: Callable[[float], Awaitable[None]],
+        now: Callable[[], float],
+        handed: Callable[[Any], None],
     ) -> None:
-        self._updates, self._sleep, self._handed = updates, sleep, handed
+        self._updates, self._sleep, self._now, self._handed = updates, sleep, now, handed
         self._secret, self._connections = "", 40
-        self._last_error = ""
+        self._last_error, self._last_error_at = "", 0
         self._news = asyncio.Event()
         self._busy: dict[Any, int] = {}
         self.deliveries: list[tuple[int, int]] = []
@@ -39,7 +43,8 @@ class Webhook:
 
     def info(self) -> Json:
         info: Json = {"max_connections": self._connections, "ip_address": "127.0.0.1"}
-        return {**info, "last_error_message": self._last_error} if self._last_error else info
+        trouble = {"last_error_message": self._last_error, "last_error_date": self._last_error_at}
+        return {**info, **trouble} if self._last_error else info
 
     async def run(self) -> None:
         """Until cancelled."""
@@ -68,6 +73,7 @@ class Webhook:
                     self._updates.confirm(number)
                     return
                 self._last_error = f"Wrong response from the webhook: {status}" if status else "Connection refused"
+                self._last_error_at = int(self._now())
                 await self._sleep(wait)
                 wait = min(2 * wait, LONGEST_WAIT)
         finally:

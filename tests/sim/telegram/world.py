@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 from tests.sim.telegram.files import Files
-from tests.sim.telegram.nouns import Chat, Json, Message, Person, Shown, message_json
+from tests.sim.telegram.nouns import Chat, Draft, Json, Message, Person, Shown, message_json
 from tests.sim.telegram.presses import Presses
 from tests.sim.telegram.report import Report
-from tests.sim.telegram.texts import found
+from tests.sim.telegram.texts import MAX_TEXT, found, units
 from tests.sim.telegram.updates import Updates
 from tests.sim.telegram.webhook import Webhook
 
@@ -94,9 +94,9 @@ class World:
         else:
             number = next(self._private_ids)
         message = chat.messages[number] = Message(number, sender, self.date(), **fields)
+        chat.drafts.pop(message.thread, None)
         if sender.is_bot and sender.id == self.bot.id:
             chat.typing_until = 0.0
-            chat.drafts = {key: draft for key, draft in chat.drafts.items() if key[0] != message.thread}
         return message
 
     # what people do
@@ -138,10 +138,22 @@ class World:
         self.report.said(chat.id, message.id)
         return self._deliver(chat, message, "message")
 
-    def album(self, chat: Chat, person: Person, captions: Sequence[str]) -> list[Json]:
-        """Photos sent together: one message each, sharing a ``media_group_id``."""
+    def album(self, chat: Chat, person: Person, captions: Sequence[str], **options: Any) -> list[Json]:
+        """Photos sent together: one message each, sharing a ``media_group_id``. ``options`` as in ``say``."""
         group = str(next(self._albums))
-        return [self.say(chat, person, caption, caption_photo=True, album=group) for caption in captions]
+        return [self.say(chat, person, caption, caption_photo=True, album=group, **options) for caption in captions]
+
+    def paste(self, chat: Chat, person: Person, text: str, **options: Any) -> list[Json]:
+        """A text that is too long for one message: the person's client takes it apart, at a line's end in the second half
+        of what a message holds where there is one, and sends the pieces one after the other."""
+        said = []
+        while text:
+            cut = len(text)
+            while units(text[:cut]) > MAX_TEXT:
+                cut = max(text.rfind("\n", MAX_TEXT // 2, cut - 1) + 1, 0) or min(cut - 1, MAX_TEXT)
+            said.append(self.say(chat, person, text[:cut].strip("\n"), **options))
+            text = text[cut:]
+        return said
 
     def edit(self, chat: Chat, person: Person, message_id: int, text: str) -> Json:
         message = chat.messages[message_id]
@@ -197,8 +209,23 @@ class World:
         )
         self.changed()
 
+    def draft(self, chat: Chat, draft: Draft, thread: int | None) -> None:
+        """The bot shows a draft. One of another id in the same topic is replaced."""
+        chat.drafts[thread] = draft
+        chat.frames.append(draft)
+        self.report.shown(chat.id, draft.text, edit=True)
+
+    def stop_draft(self, chat: Chat, thread: int | None = None) -> None:
+        """A person presses Stop at the draft on screen, which needs one."""
+        draft = chat.drafts.get(thread)
+        if draft is None or draft.until <= self.monotonic() or not draft.can_stop:
+            raise LookupError("no draft with a Stop button is on screen")
+        if not draft.keep:
+            del chat.drafts[thread]
+        self.stop(chat, draft.id, thread)
+
     def stop(self, chat: Chat, draft_id: int, thread: int | None = None) -> None:
-        """A person presses Stop at a draft."""
+        """A person has pressed Stop at a draft, which may be gone by now."""
         body: Json = {"chat": chat.to_json(), "draft_id": draft_id}
         self.updates.add(
             "stopped_message_generation", body if thread is None else {**body, "message_thread_id": thread}
@@ -211,9 +238,17 @@ class World:
     def unblock(self, chat: Chat) -> None:
         self._membership(chat, "fine", "member")
 
+    def add_bot(self, chat: Chat, by: Person, *, admin: bool = False) -> None:
+        """A person adds the bot to a group that it was not in (any more)."""
+        chat.admin = admin
+        if chat.status == "fine":
+            chat.status = "left"
+        self._membership(chat, "fine", "administrator" if admin else "member", by)
+
     def migrate(self, chat: Chat, new_id: int) -> Chat:
         """The group becomes a supergroup of another id; both chats get the service message."""
-        new = replace(chat, id=new_id, type="supergroup", messages={}, last_id=1, drafts={}, topics={}, migrated_to=0)
+        fresh: Json = {"messages": {}, "drafts": {}, "frames": [], "topics": {}, "last_id": 1, "migrated_to": 0}
+        new = replace(chat, id=new_id, type="supergroup", **fresh)
         self.chats[new_id] = new
         chat.migrated_to = new_id
         someone = next(iter(chat.members.values()), self.bot)
@@ -229,7 +264,7 @@ class World:
         return [message.shown() for _, message in sorted(chat.messages.items())]
 
     def drafts(self, chat: Chat) -> list[str]:
-        return [text for text, until in chat.drafts.values() if until > self.monotonic()]
+        return [draft.text for draft in chat.drafts.values() if draft.until > self.monotonic()]
 
     # what the bot hears of it
 
@@ -260,10 +295,10 @@ class World:
                 return True
         return False
 
-    def _membership(self, chat: Chat, status: Any, member: str) -> None:
-        old = "kicked" if chat.status in ("blocked", "kicked") else "member"
+    def _membership(self, chat: Chat, status: Any, member: str, by: Person | None = None) -> None:
+        old = {"blocked": "kicked", "kicked": "kicked", "left": "left"}.get(chat.status, "member")
         chat.status = status
-        someone = chat.person or next(iter(chat.members.values()), self.bot)
+        someone = by or chat.person or next(iter(chat.members.values()), self.bot)
         self.updates.add(
             "my_chat_member",
             {

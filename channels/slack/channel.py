@@ -1,0 +1,217 @@
+"""The Slack channel: conversations whose messages grow, as streams where Slack has them, by edits elsewhere."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from math import inf
+from typing import Any, Final, TypeVar
+
+from bot.core.address import Address
+from bot.core.errors import ChannelError, RateLimited
+from bot.core.inbound import ButtonPress, FileRef, Inbound, Receipt, UserMessage
+from bot.core.ports import CallKind, ChannelKit, Progress, Receive
+from bot.core.tasks import first_failure
+from bot.core.view import Limits, Part, Ref, Rendered
+from bot.net.http import Transport
+from bot.outbox.errands import Errands
+from bot.outbox.governor import Rates
+from bot.outbox.silences import Silences
+from channels.slack.catchup import CatchUp
+from channels.slack.config import Config
+from channels.slack.conversations import Conversations
+from channels.slack.escapes import escaped
+from channels.slack.intake import Intake
+from channels.slack.markup import Renderer
+from channels.slack.markup_stream import streamable
+from channels.slack.past import Past
+from channels.slack.people import People
+from channels.slack.posting import Posting
+from channels.slack.refusals import Hushed, Unfit
+from channels.slack.sessions import Sessions
+from channels.slack.socket import STALE_AFTER, Socket
+from channels.slack.streams import Streams
+from channels.slack.tiers import Waits
+from channels.slack.traces import Traces
+from channels.slack.wire import Me, Wire, who_am_i
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+SIZE_BYTES: Final = 3900
+"""``chat.update`` takes a text of 4,000 bytes; the whole part stands in it, so that no notification is cut."""
+CHAT_INTERVAL: Final = 1.05
+"""``chat.postMessage`` takes one message a second in a channel; a little more for calls that catch up."""
+EDITS_PER_MINUTE: Final = 50
+"""``chat.update`` is Tier 3, over the whole workspace."""
+TYPING_EVERY: Final = 60.0
+"""Slack shows a status for two minutes."""
+FRESH_SECONDS: Final = 10.0
+FRESH_KEPT: Final = 2000
+_SCOPES = (
+    "app_mentions:read channels:history chat:write commands files:read groups:history im:history mpim:history"
+    " reactions:read users:read"
+)
+SCOPES: Final = frozenset(_SCOPES.split())
+"""What everything in this folder together needs."""
+
+
+def build(config: Config, kit: ChannelKit) -> SlackChannel:
+    return SlackChannel(config, kit)
+
+
+async def probe(config: Config) -> str:
+    """Prove both tokens for ``doctor --online``, and what the app is allowed. Raises ``ChannelError``."""
+    http = Transport()
+    wire = Wire(http, config.api_base, config.bot_token.get_secret_value(), config.app_token.get_secret_value())
+    try:
+        me = await who_am_i(wire)
+        await wire.ticket()
+    finally:
+        await http.aclose()
+    if wire.scopes and (lacking := sorted(SCOPES - wire.scopes)):
+        raise ChannelError(
+            f"The Slack app lacks the scopes {', '.join(lacking)}: add them under “OAuth & Permissions” and install the"
+            " app again."
+        )
+    return f"the tokens are those of @{me.name} in {me.place}"
+
+
+class SlackChannel:
+    """Implements ``bot.core.ports.Channel``."""
+
+    def __init__(self, config: Config, kit: ChannelKit) -> None:
+        self.name = kit.name
+        self._kit = kit
+        waits = Waits(Silences(kit.notes, kit.clock), kit.clock)
+        self._wire = Wire(
+            kit.http,
+            config.api_base,
+            config.bot_token.get_secret_value() or "none",
+            config.app_token.get_secret_value() or "none",
+            waits,
+        )
+        self._errands = Errands(kit.governor, kit.clock, TYPING_EVERY)
+        self._sessions = Sessions(self._wire, self._errands, kit.clock, kit.language)
+        self._conversations = Conversations(kit.notes, kit.clock)
+        self._past = Past(self._wire, kit.clock)
+        self._people = People(self._wire, kit.clock)
+        self._renderer = Renderer()
+        self._renderer.render("*warm*")  # the first rendering builds the parser; that must not delay the first answer
+        self._limits = Limits(
+            size=SIZE_BYTES,
+            unit="bytes",
+            pace=CHAT_INTERVAL,
+            previews=config.streaming != "off",
+        )
+        native = config.streaming == "native"
+        self._streams = Streams(kit, self._wire, self._sessions, self._limits, self.render, streamable, on=native)
+        self._traces = Traces(self._past, kit.clock)
+        self._posting = Posting(
+            kit, self._wire, self._streams, self._sessions, self._traces, self._errands, self._renderer
+        )
+        self._intake: Intake | None = None
+        self._socket: Socket | None = None
+        self._fresh: OrderedDict[Address, float] = OrderedDict()
+        self.rates = Rates(chat_interval=CHAT_INTERVAL, edits_per_minute=EDITS_PER_MINUTE)
+
+    @property
+    def limits(self) -> Limits:
+        return replace(self._limits, idempotent=not self._traces.is_blind)
+
+    @property
+    def connected(self) -> bool:
+        """A socket that is still open does not know yet that the token was refused elsewhere."""
+        return self._socket is not None and self._socket.connected and not self._wire.is_refused
+
+    @property
+    def progress(self) -> Progress | None:
+        """Implements ``bot.core.ports.Progressing``: answered pings, whatever they bring, and attempts to connect."""
+        return Progress(self._socket.heard_at, STALE_AFTER) if self._socket else None
+
+    def render(self, markdown: str) -> Rendered:
+        return self._renderer.render(markdown)
+
+    async def run(self, receive: Receive) -> None:
+        """Raises ``Unauthorised`` when a token is refused, ``ChannelUnreachable`` when Slack stays away."""
+        me = await self._proven()
+        await self._conversations.load()
+        thread_of = self._posting.thread_of
+        intake = self._intake = Intake(self._kit, me, self._people, self._past, self._conversations, thread_of)
+        catch_up = CatchUp(self._past, self._conversations, self._kit.clock, self.name, me.team)
+        socket = self._socket = Socket(self._wire, self._kit.clock, self.name)
+
+        async def take(payload: Mapping[str, Any]) -> None:
+            await intake.taken(payload, lambda inbound: self._take(inbound, receive))
+
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self._errands.run())
+                group.create_task(self._people.run())
+                group.create_task(self._streams.run())
+                group.create_task(catch_up.run(take))
+                group.create_task(socket.run(take, catch_up.back))
+        except BaseExceptionGroup as failures:
+            raise first_failure(failures) from None
+        finally:
+            self._socket = None
+
+    async def _proven(self) -> Me:
+        """Who the bot is, asked once: the token is good, and this is the id under which it is mentioned."""
+        if self._posting.me is None:
+            me = self._posting.me = await self._patiently(lambda: who_am_i(self._wire))
+            log.info("%s is @%s in %s", self.name, me.name, me.place)
+        return self._posting.me
+
+    async def _patiently(self, call: Callable[[], Awaitable[T]]) -> T:
+        """For calls that no governor lets through: Slack's flood waits hold for them as well."""
+        while True:
+            try:
+                return await call()
+            except (RateLimited, Hushed) as limited:
+                log.warning("%s waits %g s, as Slack asks", self.name, limited.retry_after)
+                await self._kit.clock.sleep(limited.retry_after)
+
+    async def _take(self, inbound: Inbound, receive: Receive) -> Receipt:
+        if isinstance(inbound, UserMessage):
+            self._sessions.asked(inbound)
+            self._fresh.pop(inbound.address, None)
+            if inbound.addressed and inbound.address.thread == inbound.id:
+                self._fresh[inbound.address] = self._kit.clock.monotonic()
+                if len(self._fresh) > FRESH_KEPT:
+                    self._fresh.popitem(last=False)
+        return await self._posting.arrivals.take(inbound, receive)
+
+    async def show(self, to: Address, ref: Ref | None, part: Part) -> Ref:
+        return await self._posting.show(to, ref, part)
+
+    async def remove(self, to: Address, ref: Ref) -> None:
+        await self._posting.remove(to, ref)
+
+    async def answer(self, press: ButtonPress, notice: str) -> None:
+        """Returns at once: the event that brought the press must not wait for the answer to it."""
+        if notice and press.token:
+            self._errands.surely(
+                press.address, CallKind.ANSWER, lambda: self._wire.respond(press.token, escaped(notice))
+            )
+
+    async def fetch(self, file: FileRef) -> bytes:
+        return await self._wire.download(file.id)
+
+    async def history(self, of: Address, limit: int) -> Sequence[Inbound]:
+        """The newest ``limit`` messages of the thread or the conversation, the bot's own among them, oldest first."""
+        if self._intake is None or limit <= 0:
+            return ()
+        if self._kit.clock.monotonic() - self._fresh.get(of, -inf) < FRESH_SECONDS:
+            return ()  # the answer opens this thread: there is nothing in it but the question
+        try:
+            return await self._intake.history(of.chat, of.thread, limit)
+        except Unfit as error:
+            log.warning("what was said before in %s stays unknown: %s", of, error)
+            return ()
+        except Hushed as hushed:
+            raise RateLimited(str(hushed), hushed.retry_after) from None

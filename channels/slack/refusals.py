@@ -1,0 +1,127 @@
+"""Slack's refusals in the house's words: one function, and the few kinds that only this channel tells apart."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from slack_sdk.errors import SlackApiError
+
+from bot.core.errors import (
+    ChannelError,
+    ChannelUnreachable,
+    ChatClosed,
+    FormatRefused,
+    MessageGone,
+    RateLimited,
+    TooLong,
+    Unauthorised,
+)
+
+UNNAMED_WAIT: Final = 30.0
+LONGEST_WAIT: Final = 86_400.0
+
+_UNAUTHORISED = (
+    "invalid_auth not_authed token_revoked token_expired account_inactive not_allowed_token_type team_access_not_granted"
+    " app_uninstalled"
+)
+_CLOSED = (
+    "channel_not_found not_in_channel is_archived restricted_action restricted_action_read_only_channel no_permission"
+    " restricted_action_thread_only_channel restricted_action_non_threadable_channel restricted_action_thread_locked"
+    " access_denied ekm_access_denied messages_tab_disabled cannot_dm_bot user_disabled user_not_found thread_not_found"
+    " external_channel_migrating as_user_not_supported user_not_in_channel"
+)
+_GONE = "message_not_found cant_update_message cant_delete_message edit_window_closed message_not_owned_by_app"
+_LONG = "msg_too_long msg_blocks_too_long too_many_blocks request_too_large"
+_FORMAT = "invalid_blocks invalid_blocks_format invalid_chunks block_mismatch markdown_text_conflict"
+_OVER = "message_not_in_streaming_state stopped_by_user"
+_BROKEN = "internal_error fatal_error service_unavailable request_timeout team_added_to_org internal_failure"
+_CODE = re.compile(r"[a-z][a-z0-9_]{0,60}")
+_SCOPE = re.compile(r"[a-z][a-z.:_,]{0,80}")
+
+
+class Hushed(ChannelError):
+    """Slack asked to wait with this method, and ``retry_after`` seconds are left: the call was not made. Unlike
+    ``RateLimited`` it says nothing about the conversation."""
+
+    def __init__(self, retry_after: float) -> None:
+        super().__init__("Slack asked to wait with such calls.")
+        self.retry_after = retry_after
+
+
+class StreamOver(ChannelError):
+    """The stream takes nothing more: it was stopped, by whomever, or has died."""
+
+
+class StillOpen(ChannelError):
+    """The message is a stream that has not been stopped."""
+
+
+class Unfit(ChannelError):
+    """The call is not for this app, this workspace or this place. ``missing`` is the scope that would mend it, if any."""
+
+    def __init__(self, message: str, missing: str = "") -> None:
+        super().__init__(message)
+        self.missing = missing
+
+
+class Lost(Exception):
+    """``sent``: the request may have reached the server."""
+
+    def __init__(self, *, sent: bool) -> None:
+        super().__init__("no answer")
+        self.sent = sent
+
+
+_KINDS: Final[Mapping[str, tuple[type[ChannelError], str]]] = {
+    code: (kind, sentence)
+    for codes, kind, sentence in (
+        (_UNAUTHORISED, Unauthorised, "Slack does not accept the bot_token."),
+        (_CLOSED, ChatClosed, "The bot may not write in this conversation."),
+        (_GONE, MessageGone, "The message no longer exists, or can no longer be changed."),
+        (_LONG, TooLong, "The message is too long."),
+        (_FORMAT, FormatRefused, "The formatting was refused."),
+        (_OVER, StreamOver, "The stream is over."),
+    )
+    for code in codes.split()
+}
+_FAILURES: Final = frozenset(_BROKEN.split())
+
+
+def translated(error: SlackApiError | Lost) -> ChannelError:
+    """What the library raised, as an error of the house. Slack's names of errors and scopes get into it where nothing
+    else says what is wrong; no text of Slack's does."""
+    if isinstance(error, Lost):
+        return ChannelUnreachable("Slack could not be reached.", maybe_done=error.sent)
+    response: Any = error.response
+    data: Mapping[str, Any] = response.data if isinstance(response.data, dict) else {}
+    code = str(data.get("error") or "")
+    if code in ("ratelimited", "rate_limited") or response.status_code == 429:
+        return RateLimited("Slack asks to wait.", retry_after(response.headers))
+    if code in _KINDS:
+        kind, sentence = _KINDS[code]
+        return kind(sentence)
+    if code == "streaming_state_conflict":
+        return StillOpen("The message is still being streamed.")
+    if code in _FAILURES or response.status_code >= 500:
+        return ChannelUnreachable("Slack failed to answer.", maybe_done=True)
+    if code == "missing_scope":
+        return _missing(str(data.get("needed") or ""))
+    return Unfit(f"Slack refused the call ({code})." if _CODE.fullmatch(code) else "Slack refused the call.")
+
+
+def _missing(needed: str) -> Unfit:
+    scope = needed if _SCOPE.fullmatch(needed) else "that this call needs"
+    return Unfit(
+        f"The Slack app lacks the scope {scope}: add it under “OAuth & Permissions” and install the app again.", needed
+    )
+
+
+def retry_after(headers: Mapping[str, Any]) -> float:
+    """In seconds, in full."""
+    try:
+        seconds = float(headers.get("retry-after", UNNAMED_WAIT))
+    except (TypeError, ValueError):
+        seconds = UNNAMED_WAIT
+    return min(max(seconds, 1.0), LONGEST_WAIT)

@@ -1,0 +1,104 @@
+"""Signs of life, and Slack's own Stop: the status of a thread, and of the agent's session in it."""
+
+from __future__ import annotations
+
+import logging
+from collections import OrderedDict
+from typing import Final
+
+from bot.core.address import Address
+from bot.core.errors import ChannelError
+from bot.core.inbound import UserMessage
+from bot.core.ports import CallKind, Clock
+from bot.core.texts import language_of
+from bot.outbox.errands import Errands
+from channels.slack.refusals import Unfit
+from channels.slack.tiers import Tier
+from channels.slack.wire import Wire
+
+log = logging.getLogger(__name__)
+
+ASKED_KEPT: Final = 2000
+THINKING: Final = {"en": "is thinking…", "zh": "正在思考…"}
+"""Slack writes the bot's name before it."""
+
+
+class Sessions:
+    """An app that is declared an agent gets a Stop button while its session is "processing"; whether this one is, the
+    first attempt tells."""
+
+    def __init__(self, wire: Wire, errands: Errands, clock: Clock, language: str) -> None:
+        self._wire, self._errands, self._language = wire, errands, language
+        self._statuses, self._changes = Tier(clock, 85, 15), Tier(clock, 40, 8)
+        self._asked: OrderedDict[Address, UserMessage] = OrderedDict()
+        self._beside: dict[Address, str] = {}
+        self._live: set[Address] = set()
+        self._processing: set[Address] = set()
+        self._agent = True
+
+    def asked(self, message: UserMessage) -> None:
+        """The latest question of a conversation, which its status stands under."""
+        self._asked[message.address] = message
+        if len(self._asked) > ASKED_KEPT:
+            self._asked.popitem(last=False)
+
+    async def sign(self, to: Address) -> None:
+        """Show that somebody is at work, for two minutes or until the answer; no wait for a turn, which would be late."""
+        question = self._asked.get(to)
+        thread = to.thread or (question.id if question else "")
+        if not thread or not self._statuses.take():
+            return
+        language = language_of(question.text, self._language, question.sender.language) if question else "en"
+        if not to.thread:
+            self._beside[to] = thread
+        await self._status(to, thread, THINKING.get(language, THINKING["en"]))
+
+    def seen(self, to: Address) -> None:
+        """Something of the answer is on the screen. In a thread that ends the status; beside one nothing does."""
+        self._asked.pop(to, None)
+        if thread := self._beside.pop(to, ""):
+            self._errands.surely(to, CallKind.ANSWER, lambda: self._status(to, thread, ""), repeatable=True)
+
+    async def _status(self, to: Address, thread: str, status: str) -> None:
+        """A flood wait for these is nobody else's: it must not silence the conversation."""
+        try:
+            await self._wire.call("assistant.threads.setStatus", channel_id=to.chat, thread_ts=thread, status=status)
+        except ChannelError as error:
+            log.info("no sign of life in %s: %s", to, error)
+
+    def begin(self, to: Address) -> None:
+        """An answer is being streamed: Slack may offer Stop."""
+        if self._agent and to not in self._live and self._changes.take():
+            self._live.add(to)
+            self._errands.surely(to, CallKind.ANSWER, lambda: self._begun(to), repeatable=True)
+
+    def lives(self, to: Address) -> bool:
+        """Whether the session is "processing"."""
+        return to in self._processing
+
+    def end(self, to: Address, *, told: bool) -> None:
+        """The answer is complete. ``told``: Slack knows it already."""
+        self._live.discard(to)
+        if to in self._processing and not told:
+            self._errands.surely(to, CallKind.ANSWER, lambda: self._session(to, "active"), repeatable=True)
+        self._processing.discard(to)
+
+    async def _begun(self, to: Address) -> None:
+        """The answer may have come to its end meanwhile."""
+        if not await self._session(to, "processing"):
+            self._live.discard(to)
+        elif to in self._live:
+            self._processing.add(to)
+        else:
+            await self._session(to, "active")
+
+    async def _session(self, to: Address, status: str) -> bool:
+        try:
+            await self._wire.call("agents.sessions.setStatus", channel_id=to.chat, thread_ts=to.thread, status=status)
+        except Unfit:
+            self._agent = False
+            return False
+        except ChannelError as error:
+            log.info("the session in %s keeps its status: %s", to, error)
+            return False
+        return True
