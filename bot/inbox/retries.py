@@ -29,8 +29,10 @@ class Retries:
         if question is None or not isinstance(question.body, UserRow):
             return None
         self._lanes.stop(message.address, lambda turn: turn.id == question.turn)
-        said = question.body
-        return replace(message, text=said.text, quote=said.quote, again=question.turn)
+        rows = as_revised(await self._store.transcript.turn_rows(question.turn))
+        said = (row.body.text for row in rows if isinstance(row.body, UserRow))
+        text = "\n\n".join(words for words in said if words.strip())  # with what joined it: pieces, and later thoughts
+        return replace(message, text=text, quote=question.body.quote, again=question.turn)
 
     async def disliked(self, reaction: Reaction) -> UserMessage | None:
         """What to answer once more; None where the reaction says nothing of the sort, or is not the asker's."""

@@ -19,7 +19,7 @@ from bot.core.ports import Clock
 from bot.core.stop import StopReason
 from bot.core.tasks import first_failure
 from bot.core.texts import say
-from bot.core.transcript import EndRow, KeptFile, Overheard, ReplyRow, UserRow
+from bot.core.transcript import EndRow, KeptFile, Overheard, ReplyRow, UserRow, as_revised
 from bot.core.view import Button
 from bot.inbox.commands import Command, Commands, command_of
 from bot.inbox.lanes import Attach, nothing_opened
@@ -182,7 +182,7 @@ class TurnRunner:
         message = turn.message
         if message.again:
             asked = await self._store.transcript.turn_rows(message.again)
-            return next((one.body.files for one in asked if isinstance(one.body, UserRow)), ())
+            return [file for one in as_revised(asked) if isinstance(one.body, UserRow) for file in one.body.files]
         if not message.files or await self._store.transcript.turn_rows(turn.id):
             return ()
         if await self._store.inbox.count_attempt(row.id) > CRASHES_ALLOWED:

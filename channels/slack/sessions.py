@@ -10,7 +10,7 @@ from bot.core.address import Address
 from bot.core.errors import ChannelError
 from bot.core.inbound import UserMessage
 from bot.core.ports import CallKind, Clock
-from bot.core.texts import language_of
+from bot.core.texts import language_of, say
 from bot.outbox.errands import Errands
 from channels.slack.refusals import Unfit
 from channels.slack.tiers import Tier
@@ -19,8 +19,6 @@ from channels.slack.wire import Wire
 log = logging.getLogger(__name__)
 
 ASKED_KEPT: Final = 2000
-THINKING: Final = {"en": "is thinking…", "zh": "正在思考…"}
-"""Slack writes the bot's name before it."""
 
 
 class Sessions:
@@ -51,7 +49,7 @@ class Sessions:
         language = language_of(question.text, self._language, question.sender.language) if question else "en"
         if not to.thread:
             self._beside[to] = thread
-        await self._status(to, thread, THINKING.get(language, THINKING["en"]))
+        await self._status(to, thread, say("slack_status", language))
 
     def seen(self, to: Address) -> None:
         """Something of the answer is on the screen. In a thread that ends the status; beside one nothing does."""

@@ -122,3 +122,15 @@ async def test_a_thumb_down_at_an_older_answer_changes_nothing(open_house: OpenH
         await react(house, "👎", message=0)
         await house.idle()
         assert house.shown == ["One.", "Two."]
+
+
+async def test_what_had_joined_the_question_is_asked_again_with_it(open_house: OpenHouse) -> None:
+    async with open_house(says("Poor."), says("Better.")) as house:
+        for number, words in ((1, "the first half"), (2, "the second half")):
+            await house.inbox.receive(UserMessage(str(number), HERE, OWNER, words, 1.0, fragment="paste-1"))
+        await house.idle()
+        assert house.shown == ["Poor."]
+        await house.say("/retry", number=3)
+        await house.idle()
+        asked = str(house.provider.requests[-1].messages)
+        assert asked.count("the first half") == asked.count("the second half") == 1

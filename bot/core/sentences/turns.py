@@ -154,6 +154,7 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
         "zh": "部分数据已无法读取（{tables}）。",
     },
     # the live message on platforms that show only text
+    "slack_status": {"en": "is thinking…", "zh": "正在思考…"},
     "status_thinking": {"en": "thinking…", "zh": "正在思考…"},
     "status_waiting": {"en": "waiting for your decision", "zh": "等待你的决定"},
     "status_seconds": {"en": "{seconds} s", "zh": "{seconds} 秒"},

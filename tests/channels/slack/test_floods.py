@@ -185,7 +185,7 @@ async def test_forty_conversations_at_once_stay_within_what_the_workspace_bears(
 async def test_a_long_answer_is_whole_and_once_at_any_speed(streaming: str, rate: int, latency: float) -> None:
     async with stage(streaming, latency=latency) as house:
         turn = await begun(house, streaming)
-        size = 4 if rate > 5 else 40
+        size = 4 if rate > 5 else 100
         await turn.write([LONG[at : at + size] for at in range(0, len(LONG), size)], rate)
         turn.end()
         await turn.delivered(within=90)
