@@ -63,7 +63,7 @@ class DiscordPlatform:
 
     def __init__(self, sim: DiscordSim, id: int = 7, name: str = "Ann", *, in_group: bool = False) -> None:
         self.sim = sim
-        self.ann = sim.person(id, name, language="en")
+        self.ann, self.ann_id = sim.person(id, name, language="en"), str(id)
         guild = sim.guild(GUILD, "Team", members=[self.ann]) if in_group else None
         self.chat = sim.channel(guild, "general") if guild else sim.dm(self.ann)
         self.says = ""

@@ -32,7 +32,7 @@ class Look:
 
 
 class Platform(Protocol):
-    """One chat of one person, Ann with the id 7, with the bot; it outlives every life of the daemon."""
+    """One chat of one person, Ann, with the bot; it outlives every life of the daemon."""
 
     @property
     def name(self) -> str:
@@ -46,7 +46,8 @@ class Platform(Protocol):
 
     @property
     def idempotent(self) -> bool:
-        """Whether a message that is sent again within minutes is the one that stands there."""
+        """Whether a message that is sent again within minutes is the one that stands there: the platform recognises it, or
+        the bot can."""
         ...
 
     @property
@@ -118,12 +119,17 @@ class Simulated(Platform, Protocol):
     """A platform in this process, with more people on it and a line that can be troubled. Calls are named as ``deed`` does
     it, without what they show; "*" is any call."""
 
+    @property
+    def ann_id(self) -> str:
+        """The platform's own id of the person."""
+        ...
+
     async def befriend(self, data: Path) -> None:
         """Leave in a data folder what an earlier conversation in this chat would have left there."""
         ...
 
     def beside(self, id: int, name: str) -> Self:
-        """The same platform for another person, in a direct chat."""
+        """The same platform for another person of this number, in a direct chat."""
         ...
 
     def delay(self, deed: str, seconds: float) -> None:

@@ -22,6 +22,11 @@ class Action:
     paced: bool = False
 
 
+def _together(*actions: Action) -> tuple[Action, ...]:
+    """The last one of each name counts."""
+    return tuple({(action.kind, action.name): action for action in actions}.values())
+
+
 HEARD: Final = (Action("hear", "UserMessage"), Action("hear", "ButtonPress"))
 STORED: Final = (
     Action("commit", "InboxRows.record", 2),
@@ -64,11 +69,25 @@ OWN: Final = {
         Action("wire", "gateway"),
         Action("wire", "commands"),
     ),
+    "slack": (
+        Action("hear", "UserMessage", paced=True),
+        Action("commit", "InboxRows.record", 2, paced=True),
+        Action("commit", "NoteRows.write", paced=True),
+        Action("wire", "auth.test"),
+        Action("wire", "apps.connections.open"),
+        Action("wire", "conversations.history"),
+        Action("wire", "users.info", paced=True),
+    ),
 }
-"""What only one platform asks of the bot."""
+"""What only one platform asks of the bot, or asks in another way: Slack tells what was said before the start twice."""
+EACH: Final = tuple(OWN)
+THE_OTHERS_PROVEN: Final = (EACH[0], *(pytest.param(on, marks=pytest.mark.prove) for on in EACH[1:]))
+"""The first in the ordinary test run, and all by ``make prove``."""
 TYPING: Final = Action("wire", "typing", 0, paced=True)
 """Only where the first words are late."""
-ACTIONS: Final = {name: (*HEARD, *STORED, *SHOWN, *CALLED, Action("tool", "opens"), *own) for name, own in OWN.items()}
+ACTIONS: Final = {
+    on: _together(*HEARD, *STORED, *SHOWN, *CALLED, Action("tool", "opens"), *own) for on, own in OWN.items()
+}
 """The turn on a platform whose messages hold all of it."""
 
 LONG_ACTIONS: Final = (

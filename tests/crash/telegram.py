@@ -43,7 +43,7 @@ class TelegramPlatform:
 
     def __init__(self, sim: TelegramSim, id: int = 7, name: str = "Ann", *, in_group: bool = False) -> None:
         self.sim = sim
-        self.ann = sim.person(id, name, language="en")
+        self.ann, self.ann_id = sim.person(id, name, language="en"), str(id)
         self.chat = sim.group(GROUP, "Team", members=[self.ann]) if in_group else sim.private(self.ann)
         self.says = ""
 

@@ -20,7 +20,7 @@ DONE: Final = ("It is ", "noted.")
 DEATHS: Final = deaths(
     (Action("show", "remove"), Action("wire", "remove"), Action("commit", "PartRows.drop")),
 )
-SAMPLE: Final = ("telegram-wire:remove:1:after", "discord-show:remove:1:after")
+SAMPLE: Final = ("telegram-wire:remove:1:after",)
 
 
 @pytest.mark.parametrize(("on", "death"), on_each(everywhere(*DEATHS), SAMPLE))

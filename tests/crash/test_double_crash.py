@@ -10,7 +10,7 @@ import pytest
 from bot.core.texts import say
 from tests.crash.death import Death
 from tests.crash.person import press, suffer
-from tests.crash.points import OWN, at
+from tests.crash.points import EACH, THE_OTHERS_PROVEN, at
 from tests.crash.story import FIRST, PIECE_SECONDS, PIECES, PROMPT, SECOND, script
 from tests.crash.vendor import Vendor
 from tests.crash.verdict import answer_of, holds
@@ -37,7 +37,7 @@ TWICE = [
 ]
 """Where the first and where the second life ends."""
 ON_EACH = [("telegram", "wire:getUpdates:1:after", "wire:getUpdates:2:before")]
-ON_EACH += [(on, *case) for on in OWN for case in TWICE]
+ON_EACH += [(on, *case) for on in EACH for case in TWICE]
 SAMPLE = {("telegram", *TWICE[4]), ("telegram", *TWICE[6]), ("discord", *TWICE[9])}
 
 
@@ -56,10 +56,9 @@ EARLY = at("commit:TranscriptRows.begin:1:after")
 WRITTEN = at("commit:TranscriptRows.write_draft:1:after")
 WRITTEN_ANEW = at("commit:TranscriptRows.replace_draft:1:after")
 SORRY = say("end_parked")
-ON = ["telegram", pytest.param("discord", marks=pytest.mark.prove)]
 
 
-@pytest.mark.parametrize("on", ON)
+@pytest.mark.parametrize("on", THE_OTHERS_PROVEN)
 @pytest.mark.parametrize(
     ("deaths", "left"),
     [
@@ -90,7 +89,7 @@ async def test_a_message_that_kills_twice_and_gets_no_further_is_set_aside_and_t
         assert await vendor.violations() == []
 
 
-@pytest.mark.parametrize("on", ON)
+@pytest.mark.parametrize("on", THE_OTHERS_PROVEN)
 async def test_an_answer_that_grows_in_every_life_is_not_set_aside(on: str, vendor: Vendor, tmp_path: Path) -> None:
     spoken = [step for piece in PIECES for step in (text(piece), sleep(PIECE_SECONDS))]
     async with open_world(tmp_path, vendor, [answer(*spoken)], on=on) as world:
@@ -103,7 +102,7 @@ async def test_an_answer_that_grows_in_every_life_is_not_set_aside(on: str, vend
         assert [message.text for message in world.platform.standing] == [world.platform.rendered("".join(PIECES))]
 
 
-@pytest.mark.parametrize("on", ON)
+@pytest.mark.parametrize("on", THE_OTHERS_PROVEN)
 async def test_an_answer_that_is_written_anew_is_not_mixed_with_the_old_one(
     on: str, vendor: Vendor, tmp_path: Path
 ) -> None:

@@ -13,7 +13,19 @@ from bot.brain.prompt import CONTINUE
 from tests.cli.programs import ROOT
 from tests.crash.death import Death
 from tests.crash.person import press, suffer
-from tests.crash.points import ACTIONS, LONG_ACTIONS, OWN, TYPING, Action, at, counted, deaths, everywhere, on_each
+from tests.crash.points import (
+    ACTIONS,
+    EACH,
+    LONG_ACTIONS,
+    THE_OTHERS_PROVEN,
+    TYPING,
+    Action,
+    at,
+    counted,
+    deaths,
+    everywhere,
+    on_each,
+)
 from tests.crash.story import PROMPT, script
 from tests.crash.vendor import Vendor
 from tests.crash.verdict import holds
@@ -35,9 +47,11 @@ SAMPLE = {
     "discord-hear:UserMessage:1:before",
     "discord-hear:ButtonPress:1:before",
     "discord-commit:ApprovalRows.decide:1:after",
-    "discord-commit:TranscriptRows.write_draft:6:after",
     "discord-wire:send-text:1:after",
     "discord-wire:edit-final:1:after",
+    "slack-hear:UserMessage:1:before",
+    "slack-commit:TranscriptRows.write_draft:6:after",
+    "slack-wire:edit-final:1:after",
 }
 """In the ordinary test run; the others are for ``make prove``."""
 
@@ -59,7 +73,7 @@ SMALL = 330
 """Characters of a message: the answer takes three."""
 
 
-@pytest.mark.parametrize("on", OWN)
+@pytest.mark.parametrize("on", EACH)
 async def test_the_list_of_actions_is_what_the_turn_does(on: str, vendor: Vendor, tmp_path: Path) -> None:
     async with open_world(tmp_path, vendor, script(), on=on) as world:
         await world.platform.say(PROMPT)
@@ -105,9 +119,7 @@ IN_GROUP = (
 )
 
 
-@pytest.mark.parametrize(
-    ("on", "death"), on_each(everywhere(*map(at, IN_GROUP)), ("discord-hear:UserMessage:1:before",))
-)
+@pytest.mark.parametrize(("on", "death"), on_each(everywhere(*map(at, IN_GROUP))))
 async def test_after_a_kill_in_a_group_there_is_one_whole_answer(
     on: str, death: Death, vendor: Vendor, tmp_path: Path
 ) -> None:
@@ -134,13 +146,15 @@ async def test_an_answer_of_several_messages_repeats_none_of_them(
 DECIDED = at("commit:ApprovalRows.decide:1:after")
 
 
-@pytest.mark.parametrize("on", ["telegram", pytest.param("discord", marks=pytest.mark.prove)])
+@pytest.mark.parametrize("on", THE_OTHERS_PROVEN)
 async def test_a_permission_for_the_chat_is_kept_with_the_decision_that_gives_it(
     on: str, vendor: Vendor, tmp_path: Path
 ) -> None:
     async with open_world(tmp_path, vendor, script(), on=on) as world:
         await holds(world, await suffer(world, DECIDED, verb="chat"), verb="chat")
-        assert world.rows("SELECT tool, scope, granted_by FROM permissions") == [("note_write", "chat", f"{on}:7")]
+        assert world.rows("SELECT tool, scope, granted_by FROM permissions") == [
+            ("note_write", "chat", f"{on}:{world.platform.ann_id}")
+        ]
 
 
 @pytest.mark.prove

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.crash.person import go_on, press
-from tests.crash.points import OWN
+from tests.crash.points import THE_OTHERS_PROVEN
 from tests.crash.story import GATES, PROMPT, script
 from tests.crash.vendor import Vendor
 from tests.crash.verdict import holds
@@ -16,7 +16,7 @@ from tests.crash.world import eventually, open_world
 from tests.crash.wreck import Wreck
 
 
-@pytest.mark.parametrize("on", OWN)
+@pytest.mark.parametrize("on", THE_OTHERS_PROVEN)
 @pytest.mark.parametrize(
     "gate", [pytest.param(gate, marks=() if gate == "half" else pytest.mark.prove) for gate in GATES]
 )
@@ -35,7 +35,7 @@ async def test_killed_while_the_model_is_at(on: str, gate: str, vendor: Vendor, 
         await holds(world, wreck)
 
 
-@pytest.mark.parametrize("on", OWN)
+@pytest.mark.parametrize("on", THE_OTHERS_PROVEN)
 @pytest.mark.parametrize("kills", [1, pytest.param(2, marks=pytest.mark.prove)])
 async def test_b091_a_card_from_before_a_kill_can_still_be_pressed(
     on: str, kills: int, vendor: Vendor, tmp_path: Path

@@ -9,7 +9,7 @@ import pytest
 
 from tests.crash.death import Death
 from tests.crash.person import go_on, press, suffer
-from tests.crash.points import OWN, at, everywhere, on_each
+from tests.crash.points import THE_OTHERS_PROVEN, at, everywhere, on_each
 from tests.crash.story import CARDS, FIRST, PROMPT, WHOLE, script
 from tests.crash.vendor import Vendor
 from tests.crash.verdict import holds, told_by
@@ -21,7 +21,7 @@ NEXT = "And 17+23?"
 SUM = answer(text("That is 40."), when=When(user=NEXT))
 
 
-@pytest.mark.parametrize("on", ["telegram", pytest.param("discord", marks=pytest.mark.prove)])
+@pytest.mark.parametrize("on", THE_OTHERS_PROVEN)
 async def test_a_message_that_waited_is_answered_after_the_one_that_died(
     on: str, vendor: Vendor, tmp_path: Path
 ) -> None:
@@ -83,7 +83,7 @@ async def test_a_message_that_joined_the_turn_is_heard_once(
         assert await vendor.violations() == []
 
 
-@pytest.mark.parametrize("on", OWN)
+@pytest.mark.parametrize("on", THE_OTHERS_PROVEN)
 async def test_a_turn_that_is_over_is_not_touched_by_the_next_start(on: str, vendor: Vendor, tmp_path: Path) -> None:
     async with open_world(tmp_path, vendor, script(), on=on) as world:
         await holds(world, await suffer(world, at("commit:InboxRows.finish_turn:1:after")))

@@ -13,7 +13,7 @@ import pytest
 from tests.crash.crowd import PIECE_SECONDS, Crowd
 from tests.crash.person import press
 from tests.crash.platform import Simulated
-from tests.crash.points import OWN
+from tests.crash.points import EACH, THE_OTHERS_PROVEN
 from tests.crash.program import Program, a_free_port, running
 from tests.crash.story import INTERRUPTED, PROMPT, script
 from tests.crash.vendor import Vendor
@@ -64,7 +64,7 @@ async def goes_on(world: World[Simulated]) -> None:
 
 @pytest.mark.prove
 @pytest.mark.timeout(120)
-@pytest.mark.parametrize("on", OWN)
+@pytest.mark.parametrize("on", EACH)
 async def test_a_stop_amid_fifty_answers_leaves_each_to_be_told_once_and_whole(
     on: str, vendor: Vendor, tmp_path: Path
 ) -> None:
@@ -98,7 +98,7 @@ async def test_a_stop_amid_fifty_answers_leaves_each_to_be_told_once_and_whole(
         assert await vendor.violations() == []
 
 
-@pytest.mark.parametrize("on", ["telegram", pytest.param("discord", marks=pytest.mark.prove)])
+@pytest.mark.parametrize("on", THE_OTHERS_PROVEN)
 async def test_b253_a_message_is_closed_with_a_note_and_then_completed(on: str, vendor: Vendor, tmp_path: Path) -> None:
     async with at_its_pace(on, tmp_path, vendor, "half") as world:
         async with half_told(world) as program:
@@ -112,7 +112,7 @@ async def test_b253_a_message_is_closed_with_a_note_and_then_completed(on: str, 
 
 @pytest.mark.prove
 @pytest.mark.timeout(120)
-@pytest.mark.parametrize("on", OWN)
+@pytest.mark.parametrize("on", EACH)
 async def test_a_stop_while_a_flood_wait_holds_the_chat(on: str, vendor: Vendor, tmp_path: Path) -> None:
     """Nothing is called there until the wait is over, not by the next process either."""
     async with at_its_pace(on, tmp_path, vendor, "first", "half") as world, asyncio.TaskGroup() as group:
@@ -134,7 +134,7 @@ async def test_a_stop_while_a_flood_wait_holds_the_chat(on: str, vendor: Vendor,
 
 
 @pytest.mark.prove
-@pytest.mark.parametrize("on", OWN)
+@pytest.mark.parametrize("on", EACH)
 @pytest.mark.parametrize("deed", ["*", "", "edit"])
 async def test_a_stop_while_the_line_is_silent(on: str, deed: str, vendor: Vendor, tmp_path: Path) -> None:
     """All calls, or only that by which the bot hears, which then is half open, or what would close the message."""
@@ -150,7 +150,7 @@ async def test_a_stop_while_the_line_is_silent(on: str, deed: str, vendor: Vendo
 
 
 @pytest.mark.prove
-@pytest.mark.parametrize("on", OWN)
+@pytest.mark.parametrize("on", EACH)
 @pytest.mark.parametrize("seconds", [0.0, 3.0])
 async def test_a_stop_while_the_network_is_down(on: str, seconds: float, vendor: Vendor, tmp_path: Path) -> None:
     async with at_its_pace(on, tmp_path, vendor, "half") as world:
@@ -165,7 +165,7 @@ async def test_a_stop_while_the_network_is_down(on: str, seconds: float, vendor:
 
 
 @pytest.mark.prove
-@pytest.mark.parametrize("on", OWN)
+@pytest.mark.parametrize("on", EACH)
 async def test_a_stop_while_a_person_is_waited_for_leaves_the_card_to_be_pressed(
     on: str, vendor: Vendor, tmp_path: Path
 ) -> None:

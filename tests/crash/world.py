@@ -9,6 +9,7 @@ import sqlite3
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing
 from dataclasses import dataclass, field
+from functools import partial
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
@@ -18,6 +19,7 @@ from tests.crash import victim
 from tests.crash.death import Death
 from tests.crash.discord import open_discord
 from tests.crash.platform import Platform, Simulated
+from tests.crash.slack import open_slack
 from tests.crash.story import MODEL
 from tests.crash.telegram import open_telegram
 from tests.crash.vendor import Vendor
@@ -34,7 +36,8 @@ _forks.set_forkserver_preload(
     [
         victim.__name__,
         *("bot.tools.arithmetic", "bot.tools.notes"),
-        *("bot.providers.openai", "channels.telegram.channel", "channels.discord.channel", "channels.web.channel"),
+        *("bot.providers.openai", "channels.web.channel"),
+        *(f"channels.{name}.channel" for name in ("telegram", "discord", "slack")),
     ]
 )
 """A victim is forked from a process that has imported everything and started nothing: a real process, without the
@@ -43,6 +46,8 @@ second that importing costs."""
 PLATFORMS: Final[dict[str, Callable[..., AbstractAsyncContextManager[Simulated]]]] = {
     "telegram": open_telegram,
     "discord": open_discord,
+    "slack": open_slack,
+    "slack-native": partial(open_slack, streaming="native"),
 }
 
 CONFIG: Final = """\

@@ -98,6 +98,7 @@ async def test_typing_shows_life_and_ends_with_the_first_words(
 
 
 @pytest.mark.timeout(90)
+@pytest.mark.prove
 async def test_an_answer_of_twenty_thousand_characters_comes_whole_in_legal_parts(
     bot: StartBot, discord: DiscordSim, llm: LlmSim, dm: Channel, ann: Person
 ) -> None:

@@ -191,6 +191,7 @@ async def test_beside_a_thread_the_status_is_taken_back(
 
 
 @pytest.mark.parametrize("streaming", STREAMING)
+@pytest.mark.prove
 async def test_an_answer_of_twenty_thousand_characters_comes_whole_in_legal_parts(
     bot: StartBot, slack: SlackSim, llm: LlmSim, ann: Person, team: Channel, streaming: str
 ) -> None:

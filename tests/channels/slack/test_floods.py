@@ -164,6 +164,7 @@ async def test_at_any_speed_of_the_model_and_the_platform_the_pace_holds(
         assert house.sim.violations == []
 
 
+@pytest.mark.prove
 async def test_forty_conversations_at_once_stay_within_what_the_workspace_bears() -> None:
     async with stage() as house:
         turns = [await begun(house, "edit", number) for number in range(1, 41)]

@@ -95,6 +95,7 @@ async def test_typing_shows_life_and_ends_with_the_first_words(
     assert len(telegram.called("sendChatAction")) == 1
 
 
+@pytest.mark.prove
 async def test_an_answer_of_twenty_thousand_characters_comes_whole_in_legal_parts(
     bot: StartBot, telegram: TelegramSim, llm: LlmSim
 ) -> None:
