@@ -148,14 +148,15 @@ class SlackPlatform:
 
     async def again(self) -> None:
         acks = Counter(ack.name for ack in self.sim.acks)
-        for delivery in self._told:
-            if delivery.kind == EVENTS and delivery.state == "acked":
-                self._again[delivery.name] = acks[delivery.name] + 1
-                self.sim.tasks.start(self._redelivered(delivery.name))
+        told = [one.name for one in self._told if one.kind == EVENTS and one.state == "acked"]
+        self._again |= {name: acks[name] + 1 for name in told}
+        self.sim.tasks.start(self._redelivered(told, self.sim.sockets.opened))
 
-    async def _redelivered(self, name: str) -> None:
-        await self.until(lambda: self.sim.sockets.open)
-        self.sim.redeliver_now(name)
+    async def _redelivered(self, names: Sequence[str], opened: int) -> None:
+        """Over the next connection: that of a process that has just died may still look open."""
+        await self.until(lambda: self.sim.sockets.opened > opened)
+        for name in names:
+            self.sim.redeliver_now(name)
 
     async def until(self, holds: Callable[[], Any], timeout: float = 15.0) -> None:
         await self.sim.until(lambda _: holds(), timeout)
