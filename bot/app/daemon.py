@@ -25,7 +25,8 @@ from bot.app.pairing import gate_of, pair_routes
 from bot.app.store_watch import watch_store
 from bot.brain.approvals import Approvals
 from bot.brain.calls import Bench
-from bot.brain.loop import Brain, TurnLimits
+from bot.brain.limits import TurnLimits
+from bot.brain.loop import Brain
 from bot.brain.policy import Policy
 from bot.brain.prompt import Persona
 from bot.brain.turn import Turn

@@ -10,9 +10,10 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from bot.brain.approvals import GRANTED, Approvals
+from bot.brain.guards import Guards
 from bot.brain.policy import Policy
 from bot.brain.progress import summary_of
 from bot.brain.turn import Emit, Floor, Turn
@@ -36,6 +37,10 @@ MOST_FILE_BYTES: Final = 50 * 1024 * 1024
 UNKNOWN_OUTCOME: Final = (
     "Interrupted by a restart: whether it took effect is unknown. Do not simply repeat it; tell the person."
 )
+BLOCKED: Final = (
+    "This call was not run: the last {count} calls brought nothing new, and it would go on with them."
+    " Answer now with what is known, and say what could not be done."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +52,11 @@ class Bench:
     zone: str
 
 
+def _for(call: ToolCall, calls: Sequence[ToolCall], bounds: Bounds) -> Bounds:
+    """What holds for one of the calls: the last of them carries the notice."""
+    return bounds if call is calls[-1] else Bounds(bounds.guards)
+
+
 def _cut(text: str) -> str:
     """Head and tail of a long result, with a note of what was left out."""
     text = storable(text)
@@ -56,6 +66,18 @@ def _cut(text: str) -> str:
     return f"{text[:half]}\n[… {len(text) - 2 * half} characters left out …]\n{text[-half:]}"
 
 
+Outcome = Literal["", "denied", "expired", "blocked", "interrupted"]
+_RUN: Final[Outcome] = ""
+
+
+class _NotRun(ToolFailed):
+    """The call was not run, or not to its end: ``outcome`` says why."""
+
+    def __init__(self, message: str, outcome: Outcome) -> None:
+        super().__init__(message)
+        self.outcome = outcome
+
+
 @dataclass(slots=True)
 class _Wait:
     """How long a call waited for a person."""
@@ -63,11 +85,19 @@ class _Wait:
     seconds: float = 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What the calls of one step are held to. ``notice`` is for the model to read with the last result, "" for none."""
+
+    guards: Guards
+    notice: str = ""
+
+
 class CallRunner:
     def __init__(self, bench: Bench, policy: Policy, approvals: Approvals, store: Store, clock: Clock) -> None:
         self._bench, self._policy, self._approvals, self._store, self._clock = bench, policy, approvals, store, clock
 
-    async def run(self, turn: Turn, calls: Sequence[ToolCall], emit: Emit, floor: Floor) -> float:
+    async def run(self, turn: Turn, calls: Sequence[ToolCall], emit: Emit, floor: Floor, bounds: Bounds) -> float:
         """Give every call its result: calls that only read side by side, then the others one by one in order.
 
         Return the seconds spent waiting for a person.
@@ -78,7 +108,7 @@ class CallRunner:
 
         async def read(call: ToolCall) -> None:
             async with gate:
-                await self._one(turn, call, emit, floor, started)
+                await self._one(turn, call, emit, floor, started, _for(call, calls, bounds))
 
         try:
             async with asyncio.TaskGroup() as group:
@@ -89,26 +119,33 @@ class CallRunner:
         waited = 0.0
         for call in calls:
             if call not in readers:
-                waited += await self._one(turn, call, emit, floor, started)
+                waited += await self._one(turn, call, emit, floor, started, _for(call, calls, bounds))
         return waited
 
     def _only_reads(self, call: ToolCall) -> bool:
         tool = self._bench.tools.get(call.name)
         return tool is None or (tool.spec.effect is Effect.READ and self._policy.verdict(tool.spec)[0] == "allow")
 
-    async def _one(self, turn: Turn, call: ToolCall, emit: Emit, floor: Floor, started: frozenset[str]) -> float:
+    async def _one(
+        self, turn: Turn, call: ToolCall, emit: Emit, floor: Floor, started: frozenset[str], bounds: Bounds
+    ) -> float:
         begun = self._clock.monotonic()
-        wait = _Wait()
+        wait, outcome = _Wait(), _RUN
         emit(ToolStarted(call.id, call.name, summary_of(call)))
         try:
+            if still := bounds.guards.blocks(call):
+                raise _NotRun(BLOCKED.format(count=still.count), "blocked")
             tool = self._checked(call, started)
             await self._permit(turn, call, tool, emit, floor, wait)
             result = await self._perform(turn, call, tool)
             files = await self._kept(result.files)
         except ToolFailed as failure:
             result, files = ToolResult(str(failure), error=True), ()
+            outcome = failure.outcome if isinstance(failure, _NotRun) else _RUN
         seconds = round(self._clock.monotonic() - begun - wait.seconds, 3)
-        row = ResultRow(call.id, call.name, _cut(result.text), result.error, seconds, files)
+        text = _cut(result.text)
+        notices = filter(None, (bounds.guards.record(call, text, result.error), bounds.notice))
+        row = ResultRow(call.id, call.name, text, result.error, seconds, files, outcome, "\n".join(notices))
         await self._store.transcript.result(turn.address, turn.id, self._clock.now(), row)
         emit(ToolEnded(call.id, seconds, result.error))
         if files:
@@ -144,7 +181,7 @@ class CallRunner:
         if wrong:
             raise ToolFailed(wrong)
         if call.id in started and not tool.spec.idempotent:
-            raise ToolFailed(UNKNOWN_OUTCOME)
+            raise _NotRun(UNKNOWN_OUTCOME, "interrupted")
         return tool
 
     async def _permit(self, turn: Turn, call: ToolCall, tool: Tool, emit: Emit, floor: Floor, wait: _Wait) -> None:
@@ -171,13 +208,13 @@ class CallRunner:
         if approval.card.decision in GRANTED:
             return
         if approval.card.decision == "deny":
-            raise ToolFailed("The person denied this call. Do not try it again; ask what they want instead.")
-        raise ToolFailed("Nobody approved this call in time, so it was not run.")
+            raise _NotRun("The person denied this call. Do not try it again; ask what they want instead.", "denied")
+        raise _NotRun("Nobody approved this call in time, so it was not run.", "expired")
 
     async def _perform(self, turn: Turn, call: ToolCall, tool: Tool) -> ToolResult:
         once = not tool.spec.idempotent
         if not await self._store.calls.start(turn.id, call, self._clock.now(), durable=once) and once:
-            raise ToolFailed(UNKNOWN_OUTCOME)
+            raise _NotRun(UNKNOWN_OUTCOME, "interrupted")
         context = ToolContext(
             turn=turn.id,
             call_id=call.id,

@@ -18,6 +18,10 @@ from bot.core.transcript import EndRow, GivenRow, OverheardRow, ReplyRow, Result
 
 NO_PICTURES: Final[Mapping[str, bytes]] = MappingProxyType({})
 NO_RESULT = "No result: the call was not finished."
+CONTINUE = (
+    "Your answer was cut off at the end of the text above. Go on from exactly that point: no apology, no recap,"
+    " do not repeat anything, do not start anew."
+)
 UNANSWERED = "<note>\nThis got no answer at the time. Come back to it only if the person does.\n</note>"
 
 
@@ -55,8 +59,10 @@ def turn_messages(rows: Sequence[Row], pictures: Mapping[str, bytes] = NO_PICTUR
                 words = TextBlock("\n\n".join(part for part in parts if part))
                 messages.append(Message("user", (words, *shown(files, pictures))))
                 context = ""
-            case StepRow(content=content):
+            case StepRow(content=content, because=because):
                 settle()
+                if because == "continuation" and messages:
+                    messages.append(Message("user", (TextBlock(CONTINUE),)))
                 kept = tuple(
                     block for block in content if not (isinstance(block, TextBlock) and not block.text.strip())
                 )
@@ -64,7 +70,8 @@ def turn_messages(rows: Sequence[Row], pictures: Mapping[str, bytes] = NO_PICTUR
                     messages.append(Message("assistant", kept))
                 calls.extend(block for block in kept if isinstance(block, CallBlock))
             case ResultRow() as result:
-                results[result.call_id] = ResultBlock(result.call_id, result.name, result.text, result.error)
+                text = "\n\n".join((result.text, fenced("notice", result.notice)) if result.notice else (result.text,))
+                results[result.call_id] = ResultBlock(result.call_id, result.name, text, result.error)
     settle()
     return [message for message in messages if message.content]
 

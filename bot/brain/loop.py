@@ -4,63 +4,45 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import re
-import secrets
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from itertools import repeat
 from typing import Final
 
 from bot.brain.approvals import Approvals
-from bot.brain.calls import Bench, CallRunner
+from bot.brain.calls import Bench, Bounds, CallRunner
+from bot.brain.endings import Ending, finished, given_up, sentence_of, spent, unavailable
 from bot.brain.files import is_unreadable, pictures_of, told
+from bot.brain.guards import Guards
 from bot.brain.history import NO_PICTURES
+from bot.brain.limits import TurnLimits, running_out, with_raised_output
 from bot.brain.policy import Policy
-from bot.brain.progress import Progress, calls_of, joined, progress_of, text_of
-from bot.brain.prompt import Persona, request_for
+from bot.brain.progress import Progress, calls_of, progress_of
+from bot.brain.prompt import WINDOW_TOKENS, Persona, request_for
 from bot.brain.step import ModelSteps, StepFailed
 from bot.brain.turn import Emit, Floor, Turn
 from bot.core.address import Address
-from bot.core.errors import ContextTooLong, ModelMissing, ModelNotHere
 from bot.core.events import Notice, Resumed, TurnEnded
-from bot.core.faults import fault_sentence, until_words
-from bot.core.model import CallBlock, ModelRef, ModelRequest, ModelStopReason, TextBlock, ThinkingBlock
+from bot.core.model import CallBlock, ModelRef, ModelRequest, TextBlock, ThinkingBlock
 from bot.core.ports import Clock, Provider
 from bot.core.stop import StopReason
-from bot.core.texts import say
 from bot.core.tool import Effect, ToolCall, ToolSpec
-from bot.core.transcript import EndRow, GivenRow, KeptFile, ResultRow, RevisedRow, Row, StepRow, UserRow
+from bot.core.transcript import Because, EndRow, GivenRow, KeptFile, ResultRow, RevisedRow, Row, StepRow, UserRow
 from bot.store.store import Store
 from bot.store.transcript import Draft, Opening
 
 log = logging.getLogger(__name__)
 
 HISTORY_ROWS: Final = 400
-_UNSEEN: Final = re.compile(r"[\s`~\u00ad\u200b-\u200f\u2060-\u2064\ufeff]+")
-"""An answer of nothing else shows nothing: empty fences, blanks, characters without a shape."""
 EMPTY_TRIES: Final = 2
-
-
-@dataclass(frozen=True, slots=True)
-class TurnLimits:
-    """Bounds of one turn; ``seconds`` leaves out the time spent waiting for a person."""
-
-    tool_calls: int = 25
-    tokens: int = 200_000
-    seconds: float = 900.0
+LIMIT_REACHED: Final = "The limit of tool calls for this turn is reached. Answer now with what is known, and say that the limit was reached."
+STANDSTILL: Final = (
+    "No more tools can be called in this turn: the last {count} calls brought nothing new."
+    " Answer now with what is known, and say what could not be found out."
+)
 
 
 ChooseChain = Callable[[Turn], Sequence[ModelRef]]
-
-
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """``step`` is what was shown of a step that will not be finished: its row is written with the end, at once."""
-
-    reason: StopReason
-    text: str = ""
-    reference: str = ""
-    calls: tuple[ToolCall, ...] = ()
-    step: StepRow | None = None
 
 
 class Brain:
@@ -97,20 +79,13 @@ class Brain:
         if progress.end is not None:
             return await self._show_again(turn, rows, progress, progress.end, emit)
         if draft is not None or progress.steps:
-            text = joined((progress.text, draft.text)) if draft else progress.text
-            emit(await self._resumed(turn, progress, text))
+            emit(await self._resumed(turn, progress, progress.with_next(draft.text if draft else "")))
         ending = await self._until_ended(turn, emit, floor, past, rows, draft)
         return await self.end(turn, ending, emit)
 
     async def end(self, turn: Turn, ending: Ending, emit: Emit) -> StopReason:
         """Write the end row and tell the view. Questions that are still open become void."""
-        text = ending.text or say(
-            f"end_{ending.reason.value}",
-            turn.language,
-            limit=self._limit_of(ending.reason),
-            reference=ending.reference,
-            how=say("get_model", turn.language),
-        )
+        text = sentence_of(ending, turn, self._limits)
         rows = (ending.step,) if ending.step is not None else ()
         end = EndRow(ending.reason, text, ending.reference)
         await self._store.transcript.append(turn.address, turn.id, self._clock.now(), *rows, end)
@@ -150,8 +125,11 @@ class Brain:
             return await self._show_again(turn, rows, progress, progress.end, emit)
         draft = await self._store.transcript.draft(turn.id)
         if draft is not None:
-            await self._store.transcript.append(turn.address, turn.id, self._clock.now(), _broken_off(draft))
+            broken = _broken_off(draft, _because(progress, rows))
+            await self._store.transcript.append(turn.address, turn.id, self._clock.now(), broken)
         started = await self._store.calls.started(turn.id)
+        if reason is StopReason.STOPPED and any(map(self._may_have_acted, progress.open_calls, repeat(started))):
+            reason = StopReason.TOOL_INTERRUPTED
         for call in progress.open_calls:
             words = (
                 "Stopped while it ran: whether it took effect is unknown."
@@ -166,6 +144,10 @@ class Brain:
         self._tell(turn, rows, emit)
         emit(await self._resumed(turn, progress, progress.text))
         return await self.end(turn, Ending(reason, reference=reference), emit)
+
+    def _may_have_acted(self, call: ToolCall, started: frozenset[str]) -> bool:
+        tool = self._bench.tools.get(call.name)
+        return call.id in started and tool is not None and tool.spec.effect is not Effect.READ
 
     async def _show_again(
         self, turn: Turn, rows: Sequence[Row], progress: Progress, end: EndRow, emit: Emit
@@ -198,45 +180,38 @@ class Brain:
         empty = 0
         while True:
             rows, known = known or await self._store.transcript.turn_rows(turn.id), ()
-            progress = progress_of(rows)
+            progress, guards = progress_of(rows), Guards(rows, self._bench.tools)
             own, foreign = self._split(turn, progress.open_calls)
             if own:
-                waited += await self._calls.run(turn, own, emit, floor)
+                bounds = Bounds(guards, running_out(rows, self._limits.tokens))
+                waited += await self._calls.run(turn, own, emit, floor, bounds)
                 continue
             if foreign:
                 return Ending(StopReason.CALLER_TOOLS, calls=foreign)
+            if ending := given_up(rows, guards):
+                return ending
             if not progress.fresh_input:
-                ending = self._finished(turn, progress, rows)
-                empty += 1
-                if ending is not None or empty >= EMPTY_TRIES:
-                    spent = progress.calls_made >= self._limits.tool_calls
-                    return ending or Ending(StopReason.TOOL_LIMIT if spent else StopReason.EMPTY)
+                if ending := finished(turn, progress, rows, guards, self._limits):
+                    return ending
+                empty += not progress.is_cut
+                if empty >= EMPTY_TRIES:
+                    return Ending(self._silent(progress, guards))
             elif await floor.steer(progress.steps == 0):
                 continue
-            if sum(_tokens(row) for row in rows) >= self._limits.tokens:
-                return Ending(StopReason.TOKEN_BUDGET)
+            if ending := spent(rows, self._limits):
+                return ending
             left = self._limits.seconds - (self._clock.monotonic() - began - waited)
-            done = await self._step(turn, emit, past, rows, progress, draft, left)
+            done = await self._step(turn, emit, past, rows, progress, guards, draft, left)
             draft = None
             if isinstance(done, Ending):
                 return done
             known = [*rows, *done]
 
-    def _finished(self, turn: Turn, progress: Progress, rows: Sequence[Row]) -> Ending | None:
-        """How the turn ends after its last step; None when that step said nothing at all."""
-        last = next((row.body for row in reversed(rows) if isinstance(row.body, StepRow)), None)
-        if progress.last_stop == ModelStopReason.REFUSED:
-            return Ending(StopReason.REFUSED)
-        if progress.last_stop == ModelStopReason.MAX_TOKENS:
-            return Ending(StopReason.TRUNCATED)
-        if progress.last_stop == ModelStopReason.CONTEXT_FULL:
-            return Ending(StopReason.CONTEXT_OVERFLOW)
-        if last is None or not _UNSEEN.sub("", text_of(last)):
-            return None
-        if progress.calls_made >= self._limits.tool_calls:
-            return Ending(StopReason.TOOL_LIMIT)
-        why = say(f"instead_{last.fault}", turn.language, wanted=last.wanted, model=last.model) if last.fault else ""
-        return Ending(StopReason.ANSWERED, why)
+    def _silent(self, progress: Progress, guards: Guards) -> StopReason:
+        """Why the model had nothing to say, twice."""
+        if guards.blocked:
+            return StopReason.LOOP
+        return StopReason.TOOL_LIMIT if progress.calls_made >= self._limits.tool_calls else StopReason.EMPTY
 
     async def _step(
         self,
@@ -245,6 +220,7 @@ class Brain:
         past: Sequence[Row],
         rows: Sequence[Row],
         progress: Progress,
+        guards: Guards,
         draft: Draft | None,
         left: float,
     ) -> Ending | Sequence[Row]:
@@ -258,12 +234,13 @@ class Brain:
         sees = any(model.vision for model in chain)
         pictures = await pictures_of(rows, self._store.files) if sees else NO_PICTURES
         persona = self._persona()
-        calls_left = max(0, self._limits.tool_calls - progress.calls_made)
+        calls_left = 0 if guards.blocked else max(0, self._limits.tool_calls - progress.calls_made)
+        no_more_tools = STANDSTILL.format(count=guards.blocked.count) if guards.blocked else LIMIT_REACHED
 
         def build(model: ModelRef, unfinished: str) -> ModelRequest:
             return request_for(
                 turn,
-                model,
+                with_raised_output(model, progress.cuts, model.window_tokens or WINDOW_TOKENS),
                 persona,
                 history=past,
                 rows=rows,
@@ -271,41 +248,25 @@ class Brain:
                 at=rows[0].at,
                 zone=turn.zone or self._bench.zone,
                 unfinished=unfinished,
-                no_more_tools=calls_left == 0,
+                continues=progress.is_cut,
+                no_more_tools="" if calls_left else no_more_tools,
                 pictures=pictures,
             )
 
+        because = _because(progress, rows)
         try:
             async with asyncio.timeout(max(0.0, left)):
-                step = await self._steps.run(
-                    turn, chain, build, draft or Draft(progress.steps), progress.text, progress.tools, emit
-                )
+                step = await self._steps.run(turn, chain, build, draft or Draft(progress.steps), progress, emit)
         except TimeoutError:
             unfinished = await self._store.transcript.draft(turn.id)
-            return Ending(StopReason.TIME_LIMIT, step=_broken_off(unfinished) if unfinished is not None else None)
+            return Ending(StopReason.TIME_LIMIT, step=_broken_off(unfinished, because) if unfinished else None)
         except StepFailed as failed:
-            return replace(self._unavailable(turn, failed), step=failed.partial)
-        step = _with_unique_ids(step, rows)
+            ending = unavailable(turn, failed, self._clock.now(), turn.zone or self._bench.zone)
+            return replace(ending, step=replace(failed.partial, because=because))
+        step = replace(_with_unique_ids(step, rows), because=because)
         beyond = [block for block in step.content if isinstance(block, CallBlock)][calls_left:]
         step = replace(step, content=tuple(block for block in step.content if block not in beyond))
         return await self._store.transcript.append(turn.address, turn.id, self._clock.now(), step)
-
-    def _unavailable(self, turn: Turn, failed: StepFailed) -> Ending:
-        """What is told is what the first model of the chain met: that is what the owner wants mended."""
-        reference = secrets.token_hex(3)
-        model, cause = failed.model, failed.cause
-        log.error(
-            "turn %s: no model answered, reference %s: %s from %s", turn.id, reference, type(cause).__name__, model
-        )
-        match cause:
-            case ContextTooLong():
-                return Ending(StopReason.CONTEXT_OVERFLOW, reference=reference)
-            case ModelNotHere():
-                return Ending(StopReason.NO_MODEL, reference=reference)
-        until = until_words(cause.retry_after, self._clock.now(), turn.zone or self._bench.zone)
-        why = fault_sentence(type(cause), turn.language, provider=model.provider, model=model.model, until=until)
-        reason = StopReason.NO_MODEL if isinstance(cause, ModelMissing) else StopReason.PROVIDER_UNAVAILABLE
-        return Ending(reason, say("with_reference", turn.language, told=why, reference=reference), reference)
 
     def _specs(self, turn: Turn) -> tuple[ToolSpec, ...]:
         """Our tools and, for an API client, its own beside those of ours that need no press: nobody could be asked."""
@@ -324,14 +285,6 @@ class Brain:
         foreign = tuple(call for call in calls if call.name in names and not call.invalid)
         return [call for call in calls if call not in foreign], foreign
 
-    def _limit_of(self, reason: StopReason) -> str:
-        match reason:
-            case StopReason.TOKEN_BUDGET:
-                return f"{self._limits.tokens}"
-            case StopReason.TIME_LIMIT:
-                return f"{self._limits.seconds:g}"
-        return f"{self._limits.tool_calls}"
-
 
 def opening_rows(turn: Turn, files: Sequence[KeptFile] = ()) -> tuple[GivenRow | UserRow, ...]:
     """The rows a turn begins with: what an API client brought along, and what the person wrote and sent with it."""
@@ -345,12 +298,17 @@ def opening_rows(turn: Turn, files: Sequence[KeptFile] = ()) -> tuple[GivenRow |
     return (*given, *said)
 
 
-def _broken_off(draft: Draft) -> StepRow:
-    return StepRow(draft.step, (TextBlock(draft.text),), "", "")
+def _broken_off(draft: Draft, because: Because) -> StepRow:
+    return StepRow(draft.step, (TextBlock(draft.text),), "", "", because=because)
 
 
-def _tokens(row: Row) -> int:
-    return row.body.usage.input_tokens + row.body.usage.output_tokens if isinstance(row.body, StepRow) else 0
+def _because(progress: Progress, rows: Sequence[Row]) -> Because:
+    """Why the model is asked now."""
+    if progress.steps == 0:
+        return "answer"
+    if not progress.fresh_input:
+        return "continuation" if progress.is_cut else "retry"
+    return "tools" if isinstance(rows[-1].body, ResultRow) else "steering"
 
 
 def _with_unique_ids(step: StepRow, rows: Sequence[Row]) -> StepRow:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bot.core.model import CallBlock, TextBlock
+from bot.core.model import CallBlock, ModelStopReason, TextBlock
 from bot.core.text import clipped
 from bot.core.tool import ToolCall
 from bot.core.transcript import EndRow, ReplyRow, ResultRow, RevisedRow, Row, StepRow, UserRow
@@ -18,7 +18,8 @@ SUMMARY_CHARS = 60
 class Progress:
     """``text`` is the answer so far, ``steps`` how many model calls are finished, ``open_calls`` those of the last
     step that have no result, ``fresh_input`` whether something was said to the model that it has not answered,
-    ``files`` what is for the person (with paths below the data folder)."""
+    ``files`` what is for the person (with paths below the data folder), ``cuts`` how often the model's output limit cut it
+    off."""
 
     text: str
     steps: int
@@ -29,6 +30,16 @@ class Progress:
     last_stop: str
     end: EndRow | None
     files: tuple[OutFile, ...] = ()
+    cuts: int = 0
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the model's output limit cut its text off, so that what comes next goes on from there."""
+        return self.last_stop == ModelStopReason.MAX_TOKENS and not self.fresh_input
+
+    def with_next(self, text: str) -> str:
+        """The answer with the first text of the next step."""
+        return self.text + (text if self.is_cut else separator(self.text, text) + text)
 
 
 def summary_of(call: ToolCall) -> str:
@@ -45,16 +56,14 @@ def text_of(step: StepRow) -> str:
     return "".join(block.text for block in step.content if isinstance(block, TextBlock))
 
 
-def joined(texts: Sequence[str]) -> str:
-    """How the texts of several steps stand in one answer; ``separator`` is the same rule while it grows."""
-    answer = ""
-    for text in texts:
-        answer += separator(answer, text) + text
-    return answer
+def with_step(text: str, step: StepRow) -> str:
+    """The answer so far with what the step said."""
+    said = text_of(step)
+    return text + (said if step.because == "continuation" else separator(text, said) + said)
 
 
 def separator(before: str, after: str) -> str:
-    """What goes between the answer so far and the first text of the next step."""
+    """What goes between the answer so far and the first text of the next step, where that is not its continuation."""
     if not before.strip() or not after:
         return ""
     return "\n" * max(0, 2 - (len(before) - len(before.rstrip("\n"))))
@@ -62,17 +71,18 @@ def separator(before: str, after: str) -> str:
 
 def progress_of(rows: Sequence[Row]) -> Progress:
     """``rows`` are all rows of one turn in order."""
-    texts: list[str] = []
+    text = ""
     lines: dict[str, ToolLine] = {}
     open_calls: dict[str, ToolCall] = {}
     files: list[OutFile] = []
-    steps = calls_made = 0
+    steps = calls_made = cuts = 0
     fresh, last_stop, end = True, "", None
     for row in rows:
         match row.body:
             case StepRow() as step:
+                text = with_step(text, step)
                 steps, last_stop, fresh = steps + 1, step.stop, False
-                texts.append(text_of(step))
+                cuts += step.stop == ModelStopReason.MAX_TOKENS
                 for call in calls_of(step):
                     calls_made += 1
                     open_calls[call.id] = call
@@ -89,16 +99,13 @@ def progress_of(rows: Sequence[Row]) -> Progress:
             case UserRow():
                 fresh = True
             case RevisedRow():
-                fresh, last_stop = True, ""
-                texts.clear()
+                fresh, last_stop, text, cuts = True, "", "", 0
                 lines.clear()
                 open_calls.clear()
                 files.clear()
-            case ReplyRow(text=text):
-                texts.append(text)
+            case ReplyRow(text=said):
+                text += separator(text, said) + said
             case EndRow():
                 end = row.body
     open_now = tuple(open_calls.values())
-    return Progress(
-        joined(texts), steps, calls_made, open_now, tuple(lines.values()), fresh, last_stop, end, tuple(files)
-    )
+    return Progress(text, steps, calls_made, open_now, tuple(lines.values()), fresh, last_stop, end, tuple(files), cuts)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Literal
 
 from bot.brain.draft import DraftWriter
-from bot.brain.progress import separator
+from bot.brain.progress import Progress
 from bot.brain.turn import Emit, Turn
 from bot.core.errors import (
     KeyRefused,
@@ -42,7 +42,7 @@ from bot.core.tasks import alongside
 from bot.core.texts import say
 from bot.core.tool import ToolCall
 from bot.core.transcript import StepRow
-from bot.core.view import ToolLine
+from bot.core.view import ApprovalCard
 from bot.store.store import Store
 from bot.store.transcript import Draft
 
@@ -83,6 +83,17 @@ def _shows_pictures(request: ModelRequest) -> bool:
     return any(isinstance(block, ImageBlock) for message in request.messages for block in message.content)
 
 
+def _milder(request: ModelRequest, model: ModelRef, terse: set[ModelRef], blind: set[ModelRef]) -> bool:
+    """Whether the refusal may be of a raised output limit, or of a picture; what it may be is left out next time."""
+    if request.model.max_tokens > model.max_tokens:
+        terse.add(model)
+    elif model not in blind and _shows_pictures(request):
+        blind.add(model)
+    else:
+        return False
+    return True
+
+
 def _cancelled() -> int:
     task = asyncio.current_task()
     return task.cancelling() if task else 0
@@ -100,11 +111,10 @@ class ModelSteps:
         chain: Sequence[ModelRef],
         build: BuildRequest,
         draft: Draft,
-        before: str,
-        tools: tuple[ToolLine, ...],
+        progress: Progress,
         emit: Emit,
     ) -> StepRow:
-        """Return the finished step (not yet a row). ``before`` is the answer's text up to this step.
+        """Return the finished step (not yet a row). ``progress`` is the turn's up to this step.
 
         Raises ``StepFailed`` when every model failed, ``StoreError`` when text could not be stored.
         """
@@ -113,22 +123,25 @@ class ModelSteps:
         given_up: ModelRef | None = None
         longest = draft.text
         blind: set[ModelRef] = set()
-        cards = tuple(approval.card for approval in await self._store.approvals.of_turn(turn.id)) if tools else ()
+        terse: set[ModelRef] = set()
+        before = Resumed(progress.text, progress.tools, await self._cards(turn) if progress.tools else ())
         for model in (model for model in chain for _ in range(TRIES_AFTER_TEXT)):
             if model == given_up:
                 continue
             emit(ThinkingStarted())
-            anew = await self._anew(turn, draft, before)
-            writer = self._writer(turn, draft, before, Resumed(before, tools, cards), emit, anew)
+            anew = await self._anew(turn, draft, progress)
+            writer = self._writer(turn, draft, progress, before, emit, anew)
             seeing = replace(model, vision=False) if model in blind else model
             request = build(seeing, "" if anew is not None else draft.text)
+            if model in terse:
+                request = replace(request, model=seeing)
             try:
                 step = await self._ask(turn, request, writer)
                 if model in blind:
                     emit(Notice(say("file_refused", turn.language, model=str(model))))
                 if anew is not None and not writer.wrote:
                     await self._taken_back(turn, step, anew)
-                    emit(Resumed(before, tools, cards))
+                    emit(before)
                 return (
                     step
                     if model == chain[0] or first is None
@@ -144,24 +157,26 @@ class ModelSteps:
                 again = (
                     error.retryable and writer.wrote and not (isinstance(error, StreamStalled) and len(set(chain)) > 1)
                 )
-                if isinstance(error, RequestRefused) and model not in blind and _shows_pictures(request):
-                    blind.add(model)
-                    again = True
+                if isinstance(error, RequestRefused):
+                    again = _milder(request, model, terse, blind)
                 given_up = None if again else model
                 if not error.next_model:
                     break
-        if len(longest) > len(draft.text) and await self._anew(turn, draft, before) is not None:
+        if len(longest) > len(draft.text) and await self._anew(turn, draft, progress) is not None:
             draft = replace(draft, text=longest)
-            emit(Resumed(before + separator(before, longest) + longest, tools, cards))
+            emit(replace(before, text=progress.with_next(longest)))
         cause = first or ProviderUnreachable("No model was asked.")
         shown = (TextBlock(draft.text),) if draft.text else ()
         partial = StepRow(draft.step, shown, "", "", wanted=str(chain[0]), fault=fault_of(cause))
         raise StepFailed(partial, chain[0], cause)
 
-    async def _anew(self, turn: Turn, draft: Draft, before: str) -> int | None:
+    async def _cards(self, turn: Turn) -> tuple[ApprovalCard, ...]:
+        return tuple(approval.card for approval in await self._store.approvals.of_turn(turn.id))
+
+    async def _anew(self, turn: Turn, draft: Draft, progress: Progress) -> int | None:
         """Where in the answer the draft began that another attempt replaces, once it writes; None where there is none
         or its text must stay and be continued, being sealed or on a platform that cannot edit."""
-        begins = len(before) + len(separator(before, draft.text))
+        begins = len(progress.with_next(draft.text)) - len(draft.text)
         if not draft.text or not turn.can_edit or await self._store.parts.sealed_to(turn.id) > begins:
             return None
         return begins
@@ -174,7 +189,7 @@ class ModelSteps:
         await self._store.transcript.replace_draft(turn.id, begins)
 
     def _writer(
-        self, turn: Turn, draft: Draft, before: str, restart: Resumed, emit: Emit, anew: int | None
+        self, turn: Turn, draft: Draft, progress: Progress, restart: Resumed, emit: Emit, anew: int | None
     ) -> DraftWriter:
         started = anew is None and bool(draft.text)
 
@@ -182,7 +197,7 @@ class ModelSteps:
             nonlocal started
             if anew is not None and not started:
                 emit(restart)
-            emit(TextDelta(piece if started else separator(before, piece) + piece))
+            emit(TextDelta(piece if started else progress.with_next(piece)[len(progress.text) :]))
             started = True
 
         return DraftWriter(self._store.transcript, turn.id, draft, show, anew)

@@ -16,7 +16,7 @@ from bot.core.texts import say
 STOP_SECONDS: Final = 1.0
 
 _ALSO_FAILED: Final = frozenset(
-    {StopReason.STOPPED, StopReason.INTERRUPTED, StopReason.APPROVAL_DENIED, StopReason.APPROVAL_EXPIRED}
+    {StopReason.STOPPED, StopReason.TOOL_INTERRUPTED, StopReason.APPROVAL_DENIED, StopReason.APPROVAL_EXPIRED}
 )
 
 

@@ -8,13 +8,18 @@ import enum
 class StopReason(enum.StrEnum):
     ANSWERED = "answered"
     STOPPED = "stopped"
-    INTERRUPTED = "interrupted"
+    TOOL_INTERRUPTED = "tool_interrupted"
+    HOOK_BLOCKED = "hook_blocked"
     TOOL_LIMIT = "tool_limit"
+    LOOP = "loop"
     TOKEN_BUDGET = "token_budget"
+    DIMINISHING = "diminishing"
+    MONEY = "money"
     TIME_LIMIT = "time_limit"
     TRUNCATED = "truncated"
     REFUSED = "refused"
     CONTEXT_OVERFLOW = "context_overflow"
+    COMPACTED_OVERFLOW = "compacted_overflow"
     EMPTY = "empty"
     UNREADABLE = "unreadable"
     PROVIDER_UNAVAILABLE = "provider_unavailable"
@@ -34,10 +39,15 @@ class StopReason(enum.StrEnum):
 
 _FAILURES = frozenset(
     {
+        StopReason.HOOK_BLOCKED,
         StopReason.TOOL_LIMIT,
+        StopReason.LOOP,
         StopReason.TOKEN_BUDGET,
+        StopReason.DIMINISHING,
+        StopReason.MONEY,
         StopReason.TIME_LIMIT,
         StopReason.CONTEXT_OVERFLOW,
+        StopReason.COMPACTED_OVERFLOW,
         StopReason.EMPTY,
         StopReason.UNREADABLE,
         StopReason.PROVIDER_UNAVAILABLE,

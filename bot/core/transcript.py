@@ -99,11 +99,17 @@ class GivenRow:
     kind: Literal["given"] = "given"
 
 
+Because = Literal["answer", "tools", "steering", "continuation", "compaction", "retry"]
+"""Why a model was asked: to answer, with results of tools, with what was said meanwhile, to go on from where its limit cut
+it off, with a shorter history, or because the last attempt said nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class StepRow:
     """One finished model call. ``model`` is ``provider/model``; ``stop`` the model's stop reason, "" for a step that
     was broken off (stopped, or the model failed after its text could no longer be taken back). Where another model than
-    the first of the chain had to answer, ``wanted`` is that first one and ``fault`` what was wrong with it."""
+    the first of the chain had to answer, ``wanted`` is that first one and ``fault`` what was wrong with it. ``because``
+    says why the model was asked (once more)."""
 
     step: int
     content: tuple[TextBlock | ThinkingBlock | CallBlock, ...]
@@ -112,13 +118,15 @@ class StepRow:
     usage: Usage = field(default_factory=Usage)
     wanted: str = ""
     fault: Literal["", "key_refused", "no_credit", "model_missing", "request_refused", "unreachable"] = ""
+    because: Because = "answer"
     kind: Literal["step"] = "step"
 
 
 @dataclass(frozen=True, slots=True)
 class ResultRow:
     """The result of one call; every call in a ``StepRow`` has one before the next user row of another turn. ``files`` are
-    for the person; their paths are below the data folder."""
+    for the person; their paths are below the data folder. ``outcome`` is why a call was not run, or not to its
+    end; ``notice`` a sentence of the house that the model reads with it."""
 
     call_id: str
     name: str
@@ -126,6 +134,8 @@ class ResultRow:
     error: bool = False
     seconds: float = 0.0
     files: tuple[OutFile, ...] = ()
+    outcome: Literal["", "denied", "expired", "blocked", "interrupted"] = ""
+    notice: str = ""
     kind: Literal["result"] = "result"
 
 

@@ -209,7 +209,7 @@ class TurnRunner:
         try:
             async with asyncio.timeout(CLOSING_SECONDS):
                 await self._store.inbox.take_back_attempt(turn.id)
-                await publisher.close(say("end_interrupted", turn.language))
+                await publisher.close(say("restarting", turn.language))
         except (TimeoutError, StoreError) as error:
             log.warning("turn %s could not be marked as interrupted: %s", turn.id, type(error).__name__)
         except Exception:

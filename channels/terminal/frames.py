@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from bot.brain.progress import joined, text_of
+from bot.brain.progress import separator, with_step
 from bot.core.transcript import BreakRow, EndRow, ReplyRow, Row, StepRow, UserRow
 from bot.core.view import Part
 
@@ -86,9 +86,9 @@ def _extend(answer: Entry, row: Row) -> None:
     answer.at = row.at
     match row.body:
         case StepRow() as step:
-            answer.text = joined([answer.text, text_of(step)])
+            answer.text = with_step(answer.text, step)
         case ReplyRow(text=text):
-            answer.text = joined([answer.text, text])
+            answer.text += separator(answer.text, text) + text
         case EndRow(reason=reason, text=text):
             answer.stop, answer.notice = reason.value, text
         case _:

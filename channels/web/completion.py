@@ -29,7 +29,7 @@ _BROKEN: Final = frozenset(
         StopReason.EMPTY,
         StopReason.UNREADABLE,
         StopReason.STOPPED,
-        StopReason.INTERRUPTED,
+        StopReason.TOOL_INTERRUPTED,
     }
 )
 _REFUSALS: Final[Mapping[str, str]] = {

@@ -10,7 +10,8 @@ import pytest
 
 from bot.brain.approvals import Approvals
 from bot.brain.calls import Bench
-from bot.brain.loop import Brain, TurnLimits, opening_rows
+from bot.brain.limits import TurnLimits
+from bot.brain.loop import Brain, opening_rows
 from bot.brain.policy import Policy
 from bot.brain.prompt import Persona
 from bot.brain.turn import Floor, Turn
@@ -49,6 +50,7 @@ class House:
     brain: Brain
     workspace: Path
     chain: list[ModelRef]
+    tools: Mapping[str, Tool]
     events: list[TurnEvent] = field(default_factory=list)
     steer: Callable[[bool], Awaitable[int]] | None = None
     parked: int = 0
@@ -95,19 +97,20 @@ async def make_house(tmp_path: Path) -> AsyncIterator[MakeHouse]:
             tools: Mapping[str, Tool] | None = None,
         ) -> House:
             clock, provider = FakeClock(), FakeProvider(*scripts)
+            tools = find_tools() if tools is None else tools
             approvals = Approvals(store.approvals, clock, lambda who: who.id == "owner", 30)
             chain = [FIRST, SECOND]
             brain = Brain(
                 provider=provider,
                 chain=lambda turn: chain,
                 persona=lambda: Persona("You are a test.", "small"),
-                bench=Bench(find_tools() if tools is None else tools, tmp_path / "workspace", "UTC"),
+                bench=Bench(tools, tmp_path / "workspace", "UTC"),
                 policy=Policy({"*": "ask"} if approve is None else approve),
                 approvals=approvals,
                 store=store,
                 clock=clock,
                 limits=limits or TurnLimits(),
             )
-            return House(store, clock, provider, approvals, brain, tmp_path / "workspace", chain)
+            return House(store, clock, provider, approvals, brain, tmp_path / "workspace", chain, tools)
 
         yield make

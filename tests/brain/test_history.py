@@ -18,7 +18,7 @@ from bot.brain.history import (
     turn_messages,
     user_text,
 )
-from bot.brain.progress import joined, progress_of, separator
+from bot.brain.progress import progress_of, separator
 from bot.brain.tokens import estimated_tokens
 from bot.core.address import Address, Sender
 from bot.core.inbound import Quote
@@ -157,7 +157,6 @@ def test_texts_of_steps_are_joined_as_they_were_shown_while_they_grew(texts: lis
     shown = ""
     for text in texts:
         shown += separator(shown, text) + text
-    assert joined(texts) == shown
     rows = numbered([("t", StepRow(n, (TextBlock(text),), "m", "end")) for n, text in enumerate(texts)])
     assert progress_of(rows).text == shown
 

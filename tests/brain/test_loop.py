@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from bot.brain.history import UNANSWERED, paired
-from bot.brain.loop import TurnLimits
+from bot.brain.limits import TurnLimits
 from bot.brain.prompt import Persona, request_for
 from bot.core.errors import (
     ContextTooLong,
@@ -311,10 +311,10 @@ async def test_b064_an_empty_answer_is_asked_for_once_more_and_then_told(make_ho
     assert "empty answer" in house.view.notices[0]
 
 
-async def test_refusals_and_cut_answers_are_told(make_house: MakeHouse) -> None:
-    house = make_house(says("", stop=ModelStopReason.REFUSED), says("half", stop=ModelStopReason.MAX_TOKENS))
+async def test_a_refusal_is_told_and_not_asked_for_again(make_house: MakeHouse) -> None:
+    house = make_house(says("", stop=ModelStopReason.REFUSED))
     assert await house.answer(await house.turn()) is StopReason.REFUSED
-    assert await house.answer(await house.turn("more", 2)) is StopReason.TRUNCATED
+    assert len(house.provider.requests) == 1
 
 
 async def test_the_limit_of_calls_gives_one_answer_without_tools(make_house: MakeHouse) -> None:

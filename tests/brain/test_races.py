@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from bot.brain.loop import TurnLimits
+from bot.brain.limits import TurnLimits
 from bot.brain.turn import Turn
 from bot.core.inbound import CallerRequest, UserMessage
 from bot.core.model import ModelStop, ModelStopReason, ModelText

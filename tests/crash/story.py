@@ -41,7 +41,7 @@ BOLD: Final = ("three hundred and ninety-one", "note_write")
 PIECE_SECONDS: Final = 0.05
 GATES: Final = ("asked", "arguments", "first", "half", "end")
 """Before the first token, within a call's arguments, after the first token of the answer, in its middle, before its end."""
-INTERRUPTED: Final = say("end_interrupted")
+INTERRUPTED: Final = say("restarting")
 
 
 def _spoken(pieces: Sequence[str], seconds: float = PIECE_SECONDS) -> list[Step]:

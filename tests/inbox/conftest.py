@@ -13,7 +13,8 @@ from bot.attachments.intake import Intake, Transcribe
 from bot.attachments.opening import Opener
 from bot.brain.approvals import Approvals
 from bot.brain.calls import Bench
-from bot.brain.loop import Brain, TurnLimits
+from bot.brain.limits import TurnLimits
+from bot.brain.loop import Brain
 from bot.brain.policy import Policy
 from bot.brain.prompt import Persona
 from bot.brain.turn import Turn

@@ -12,7 +12,8 @@ import pytest
 
 from bot.brain.approvals import Approvals
 from bot.brain.calls import Bench
-from bot.brain.loop import Brain, TurnLimits, opening_rows
+from bot.brain.limits import TurnLimits
+from bot.brain.loop import Brain, opening_rows
 from bot.brain.policy import Policy
 from bot.brain.prompt import Persona
 from bot.brain.turn import Floor, Turn

@@ -12,11 +12,45 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
         " developer portal (Bot) and start me again.",
         "zh": "在 Discord 上我只能看到提到我的消息和私信：请在开发者门户（Bot）中打开 Message Content Intent 并重新启动我。",
     },
+    "no_threads_discord": {
+        "en": "On Discord I may not open threads in {places}, so I answer in the channel itself: let me Create Public Threads"
+        " and Send Messages in Threads there, or set channels.discord.threads to off.",
+        "zh": "在 Discord 的 {places} 中我无法创建子区，因此直接在频道里回答：请授予我“创建公共子区”和“在子区中发送消息”的权限，"
+        "或将 channels.discord.threads 设为 off。",
+    },
     "deaf_telegram": {
         "en": "On Telegram my privacy mode is on: in groups I hear only what is meant for me, although I am to answer"
         " everything there. Send /setprivacy to @BotFather, add me to the groups again, and start me again.",
         "zh": "我在 Telegram 上的隐私模式是打开的：在群组中我只能收到发给我的消息，尽管设置要求我回答所有消息。"
         "请向 @BotFather 发送 /setprivacy，把我重新加入群组，然后重新启动我。",
+    },
+    "token_slack": {
+        "en": "Slack does not accept my {token} ({code}): put the one that api.slack.com/apps shows now into my"
+        " configuration and start me again.",
+        "zh": "Slack 不接受我的 {token}（{code}）：请把 api.slack.com/apps 现在显示的令牌写入我的配置，然后重新启动我。",
+    },
+    "app_scope_slack": {
+        "en": "On Slack I hear nothing: my app-level token lacks the scope {scope}. Make one that has it under “Basic"
+        " Information”, put it into my configuration and start me again.",
+        "zh": "我在 Slack 上收不到任何消息：我的应用级令牌缺少权限范围 {scope}。"
+        "请在“Basic Information”中生成一个带有它的令牌，写入我的配置，然后重新启动我。",
+    },
+    "deaf_slack": {
+        "en": "On Slack I hear nothing: Socket Mode is switched off. Switch it on under “Socket Mode” at api.slack.com/apps.",
+        "zh": "我在 Slack 上收不到任何消息：Socket Mode 已关闭。请在 api.slack.com/apps 的“Socket Mode”中打开它。",
+    },
+    "scopes_slack": {
+        "en": "On Slack my app lacks the scopes {scopes}: add them under “OAuth & Permissions” and install the app again.",
+        "zh": "我的 Slack 应用缺少权限范围 {scopes}：请在“OAuth & Permissions”中添加它们，然后重新安装该应用。",
+    },
+    "events_slack": {
+        "en": "On Slack I am not told of what people write: subscribe to the bot events {events} under “Event"
+        " Subscriptions” and install the app again.",
+        "zh": "我在 Slack 上收不到人们写的消息：请在“Event Subscriptions”中订阅机器人事件 {events}，然后重新安装该应用。",
+    },
+    "rooms_slack": {
+        "en": "On Slack I am no member of {rooms} any more and cannot answer there: invite me again (/invite).",
+        "zh": "我在 Slack 上已不是 {rooms} 的成员，无法在那里回答：请重新邀请我（/invite）。",
     },
     # groups the bot is added to
     "group_hello": {

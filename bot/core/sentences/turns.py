@@ -10,30 +10,51 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
     "end_command": {"en": "", "zh": ""},
     "end_caller_tools": {"en": "", "zh": ""},
     "end_stopped": {"en": "Stopped.", "zh": "已停止。"},
-    "end_interrupted": {
-        "en": "Interrupted: I am restarting and will go on here.",
-        "zh": "已中断：我正在重启，稍后会在这里继续。",
+    "end_tool_interrupted": {
+        "en": "Stopped while a tool was at work: whether it took effect is unknown.",
+        "zh": "已在工具运行时停止：该操作是否生效尚不清楚。",
+    },
+    "end_hook_blocked": {
+        "en": "A rule of this bot's owner (a hook) does not allow this. {limit}",
+        "zh": "机器人所有者设置的规则（钩子）不允许此操作。{limit}",
     },
     "end_tool_limit": {
         "en": "The limit of {limit} tool calls for one message was reached.",
         "zh": "已达到单条消息 {limit} 次工具调用的上限。",
     },
+    "end_loop": {
+        "en": "I stopped here: {limit} calls of tools in a row brought nothing new.",
+        "zh": "我在此停止：连续 {limit} 次工具调用都没有带来新的结果。",
+    },
     "end_token_budget": {
         "en": "The token budget of this turn is spent ({limit} tokens).",
         "zh": "本轮的令牌预算已用完（{limit} 个令牌）。",
+    },
+    "end_diminishing": {
+        "en": "I stopped here: the budget of this turn ({limit} tokens) is almost spent, and the last rounds added next to nothing.",
+        "zh": "我在此停止：本轮预算（{limit} 个令牌）即将用完，而最近几轮几乎没有新的进展。",
+    },
+    "end_money": {
+        "en": "The budget for today is spent. {limit}",
+        "zh": "今天的预算已用完。{limit}",
     },
     "end_time_limit": {
         "en": "The time limit of {limit} seconds for one message was reached.",
         "zh": "已达到单条消息 {limit} 秒的时间上限。",
     },
     "end_truncated": {
-        "en": "The answer was cut off at the model's output limit. Say “go on” for the rest.",
-        "zh": "回答因达到模型输出上限而被截断。回复“继续”可查看其余部分。",
+        "en": "The answer is cut off here: the model's output limit was reached again and again. Say “go on” for the rest.",
+        "zh": "回答在此被截断：多次达到模型的输出上限。回复“继续”可查看其余部分。",
     },
     "end_refused": {"en": "The model declined to answer this.", "zh": "模型拒绝回答这个问题。"},
     "end_context_overflow": {
         "en": "This message is too long for the model. Shorten it, or start a new conversation with /new.",
         "zh": "这条消息对模型来说太长了。请缩短内容，或用 /new 开始新的对话。",
+    },
+    "end_compacted_overflow": {
+        "en": "Even with the older conversation summarised, this does not fit the model's window: {limit}"
+        " Shorten the message, or start a new conversation with /new.",
+        "zh": "即使压缩了较早的对话，内容仍超出模型的上下文窗口：{limit}请缩短消息，或用 /new 开始新的对话。",
     },
     "end_empty": {
         "en": "The model returned an empty answer, twice. Please try again or rephrase.",
@@ -57,6 +78,10 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
     "end_internal_error": {
         "en": "Sorry, something went wrong on my side. Please send it again. (Reference {reference})",
         "zh": "抱歉，我这边出了点问题，请重新发送。（编号 {reference}）",
+    },
+    "restarting": {
+        "en": "Interrupted: I am restarting and will go on here.",
+        "zh": "已中断：我正在重启，稍后会在这里继续。",
     },
     # how to get a model
     "get_model": {

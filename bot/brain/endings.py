@@ -1,0 +1,112 @@
+"""How a turn ends, and in which words the person is told."""
+
+from __future__ import annotations
+
+import logging
+import re
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from bot.brain.guards import Guards
+from bot.brain.limits import TurnLimits, cuts_allowed, dwindles, tokens_spent
+from bot.brain.progress import Progress, text_of
+from bot.brain.step import StepFailed
+from bot.brain.turn import Turn
+from bot.core.errors import ContextTooLong, ModelMissing, ModelNotHere
+from bot.core.faults import fault_sentence, until_words
+from bot.core.model import ModelStopReason
+from bot.core.stop import StopReason
+from bot.core.texts import say
+from bot.core.tool import ToolCall
+from bot.core.transcript import ResultRow, Row, StepRow
+
+log = logging.getLogger(__name__)
+
+_UNSEEN: Final = re.compile(r"[\s`~\u00ad\u200b-\u200f\u2060-\u2064\ufeff]+")
+"""An answer of nothing else shows nothing: empty fences, blanks, characters without a shape."""
+REFUSALS_IN_A_ROW: Final = 3
+"""So many calls in a row that people denied, or left unanswered, end the turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """``step`` is what was shown of a step that will not be finished: its row is written with the end, at once."""
+
+    reason: StopReason
+    text: str = ""
+    reference: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    step: StepRow | None = None
+    limit: str = ""
+
+
+def sentence_of(ending: Ending, turn: Turn, limits: TurnLimits) -> str:
+    """What is shown beside the answer, "" where it speaks for itself."""
+    bounds = {
+        StopReason.TOKEN_BUDGET: f"{limits.tokens}",
+        StopReason.DIMINISHING: f"{limits.tokens}",
+        StopReason.TIME_LIMIT: f"{limits.seconds:g}",
+    }
+    return ending.text or say(
+        f"end_{ending.reason.value}",
+        turn.language,
+        limit=ending.limit or bounds.get(ending.reason, f"{limits.tool_calls}"),
+        reference=ending.reference,
+        how=say("get_model", turn.language),
+    )
+
+
+def given_up(rows: Sequence[Row], guards: Guards) -> Ending | None:
+    """Why no model is asked any more, whatever the last one still wanted; None: it is."""
+    if guards.is_broken:
+        return Ending(StopReason.LOOP, limit=str(guards.standstill.count))
+    last = [row.body.outcome for row in rows if isinstance(row.body, ResultRow)][-REFUSALS_IN_A_ROW:]
+    if len(last) == REFUSALS_IN_A_ROW and set(last) <= {"denied", "expired"}:
+        return Ending(StopReason.APPROVAL_DENIED if "denied" in last else StopReason.APPROVAL_EXPIRED)
+    return None
+
+
+def spent(rows: Sequence[Row], limits: TurnLimits) -> Ending | None:
+    """Why the turn's tokens allow no further model call; None: they do."""
+    if tokens_spent(rows) >= limits.tokens:
+        return Ending(StopReason.TOKEN_BUDGET)
+    if dwindles(rows, limits.tokens):
+        return Ending(StopReason.DIMINISHING)
+    return None
+
+
+def finished(turn: Turn, progress: Progress, rows: Sequence[Row], guards: Guards, limits: TurnLimits) -> Ending | None:
+    """How the turn ends after its last step; None when there must be another: it said nothing at all, or was cut off."""
+    last = next((row.body for row in reversed(rows) if isinstance(row.body, StepRow)), None)
+    if progress.last_stop == ModelStopReason.REFUSED:
+        return Ending(StopReason.REFUSED)
+    if progress.is_cut:
+        return None if progress.cuts <= cuts_allowed(turn) else Ending(StopReason.TRUNCATED)
+    if progress.last_stop == ModelStopReason.CONTEXT_FULL:
+        return Ending(StopReason.CONTEXT_OVERFLOW)
+    if last is None or not _UNSEEN.sub("", text_of(last)):
+        return None
+    if guards.blocked:
+        return Ending(StopReason.LOOP, limit=str(guards.blocked.count))
+    if progress.calls_made >= limits.tool_calls:
+        return Ending(StopReason.TOOL_LIMIT)
+    why = say(f"instead_{last.fault}", turn.language, wanted=last.wanted, model=last.model) if last.fault else ""
+    return Ending(StopReason.ANSWERED, why)
+
+
+def unavailable(turn: Turn, failed: StepFailed, now: float, zone: str) -> Ending:
+    """No model answered. What is told is what the first of the chain met: that is what the owner wants mended."""
+    reference = secrets.token_hex(3)
+    model, cause = failed.model, failed.cause
+    log.error("turn %s: no model answered, reference %s: %s from %s", turn.id, reference, type(cause).__name__, model)
+    match cause:
+        case ContextTooLong():
+            return Ending(StopReason.CONTEXT_OVERFLOW, reference=reference)
+        case ModelNotHere():
+            return Ending(StopReason.NO_MODEL, reference=reference)
+    until = until_words(cause.retry_after, now, zone)
+    why = fault_sentence(type(cause), turn.language, provider=model.provider, model=model.model, until=until)
+    reason = StopReason.NO_MODEL if isinstance(cause, ModelMissing) else StopReason.PROVIDER_UNAVAILABLE
+    return Ending(reason, say("with_reference", turn.language, told=why, reference=reference), reference)
