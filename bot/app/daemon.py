@@ -23,12 +23,14 @@ from bot.app.metered import MeteredProvider
 from bot.app.notify import ServiceManager, keep_informed
 from bot.app.pairing import gate_of, pair_routes
 from bot.app.store_watch import watch_store
+from bot.attachments.retention import Retention
 from bot.brain.approvals import Approvals
 from bot.brain.calls import Bench
 from bot.brain.limits import TurnLimits
 from bot.brain.loop import Brain
 from bot.brain.policy import Policy
 from bot.brain.prompt import Persona
+from bot.brain.purse import MoneyLimits, Purse
 from bot.brain.turn import Turn
 from bot.config.loaded import Config
 from bot.config.reach import answers
@@ -38,7 +40,7 @@ from bot.core.model import ModelRef
 from bot.core.ports import Clock, Receive
 from bot.core.stop import StopReason
 from bot.core.tasks import first_of
-from bot.core.texts import language_of
+from bot.core.texts import language_of, say
 from bot.inbox.admission import LIVE_TURNS, Admission
 from bot.inbox.announcements import Announcements
 from bot.inbox.commands import Commands, Stopped
@@ -128,6 +130,8 @@ class Daemon:
         self._local = LocalModel(config, models)
         self._faults = ModelFaults(clock, self._zone, self._works)
         self._chain = Chain(config, transport, clock, self._local.ref, self._faults.met)
+        money = config.brain.money
+        self._purse = Purse(store.usage, MoneyLimits(money.day_usd, money.person_day_usd), clock, self._zone)
         self._edges = Edges(BucketGovernor(clock), clock, store, self._metrics)
         self._lanes: Lanes | None = None
         self._inbox: Inbox | None = None
@@ -143,7 +147,7 @@ class Daemon:
             data_dir=config.data_dir,
             language=config.language,
             stale=lambda: self._edges.stale,
-            faults=self._faults.sentences,
+            faults=self._wrong_with_models,
             loss=store.loss,
         )
         self._edges.build(config, only, transport, self._about)
@@ -183,6 +187,7 @@ class Daemon:
                     self._chain.watch(),
                     self._faults.watch(),
                     self._metrics.watch_loop(),
+                    Retention(self._store.files, self._store.inbox, self._store.transcript, self._clock).run(),
                     watch(self._about),
                     self._keep_informed(manager),
                     Alarm(
@@ -221,6 +226,7 @@ class Daemon:
                 self._pairing,
                 self._settings,
                 Links(self._store.links, self._clock, self._announcements.tell),
+                self._purse,
             ),
             publisher=self._edges.publisher,
             store=self._store,
@@ -284,7 +290,12 @@ class Daemon:
             store=self._store,
             clock=self._clock,
             limits=TurnLimits(limits.tool_calls, limits.turn_tokens, limits.turn_seconds),
+            purse=self._purse,
         )
+
+    def _wrong_with_models(self, language: str) -> Sequence[str]:
+        """What keeps models from answering: their providers' faults, and a budget that is spent."""
+        return [*self._faults.sentences(language), *([say("money_spent", language)] if self._purse.is_spent else [])]
 
     def _chain_of(self, turn: Turn) -> Sequence[ModelRef]:
         """An API client may name a model of the chain, and ask for shorter answers."""

@@ -8,6 +8,7 @@ from typing import Any, Final, Protocol, cast
 
 from bot.config.loaded import Config
 from bot.core.model import ModelRef
+from bot.core.money import FREE
 from bot.providers.models import Models
 
 NAME: Final = "local"
@@ -46,7 +47,11 @@ class LocalModel:
         self._provider = cast(_Local, models.bare(NAME))
         context = int(getattr(entry.config, "context", 4096))
         self.ref = ModelRef(
-            NAME, str(getattr(entry.config, "model", "auto")), max_tokens=ANSWER_TOKENS, window_tokens=context
+            NAME,
+            str(getattr(entry.config, "model", "auto")),
+            max_tokens=ANSWER_TOKENS,
+            window_tokens=context,
+            price=FREE,
         )
 
     @property

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from bot.attachments.kinds import HEAD_BYTES, SOUND_ENDINGS, Kind, kind_of
+from bot.attachments.names import NAME_CHARS, shown_name
 from bot.attachments.opening import Opener
 from bot.attachments.plain import decoded
 from bot.core.errors import ChannelError, ProviderError, StoreError
@@ -35,7 +36,6 @@ FILE_SECONDS: Final = 240.0
 """For all of it, waiting for others' files included."""
 FILE_CHARS: Final = 60_000
 MESSAGE_CHARS: Final = 120_000
-NAME_CHARS: Final = 80
 
 Fetch = Callable[[FileRef], Awaitable[bytes]]
 Transcribe = Callable[[ModelRef, Audio], Awaitable[Transcript]]
@@ -148,9 +148,8 @@ class Intake:
         return _with_text(kept, said.text, MESSAGE_CHARS) if said.text.strip() else replace(kept, trouble="silent")
 
     async def _bill(self, turn: str, message: UserMessage, model: ModelRef, said: Transcript) -> None:
-        used, usd = said.usage, None
-        if model.price is not None:
-            usd = (used.input_tokens * model.price[0] + used.output_tokens * model.price[1]) / 1_000_000
+        used = said.usage
+        usd = None if model.price is None else model.price.cost(used)
         now, who = self._clock.now(), message.sender.identity
         await self._usage.add(now, turn, message.address, who, str(model), used, usd)
 
@@ -163,8 +162,8 @@ def unopened(message: UserMessage) -> tuple[KeptFile, ...]:
 def _named(ref: FileRef, message: UserMessage) -> KeptFile:
     """Whoever passes on somebody else's voice has not said it."""
     forwarded = message.quote is not None and message.quote.forwarded
-    name = clipped(storable(ref.name), NAME_CHARS) or "file"
-    return KeptFile(name, clipped(storable(ref.media_type), NAME_CHARS), spoken=ref.spoken and not forwarded)
+    media_type = clipped(storable(ref.media_type), NAME_CHARS)
+    return KeptFile(shown_name(ref.name), media_type, spoken=ref.spoken and not forwarded)
 
 
 def _with_text(kept: KeptFile, text: str, chars: int) -> KeptFile:

@@ -10,10 +10,10 @@ from typing import Final
 from bot.attachments.intake import MOST_BYTES, MOST_FILES
 from bot.brain.fencing import fenced
 from bot.brain.tokens import estimated_tokens
-from bot.core.model import ImageBlock
+from bot.core.model import ImageBlock, Message, ResultBlock
 from bot.core.text import shortened
 from bot.core.texts import say
-from bot.core.transcript import KeptFile, Row, UserRow, as_revised
+from bot.core.transcript import GivenRow, KeptFile, Row, UserRow, as_revised
 from bot.store.files import Files
 
 PICTURE_TYPE: Final = "image/jpeg"
@@ -71,10 +71,17 @@ async def pictures_of(rows: Sequence[Row], files: Files) -> Mapping[str, bytes]:
 
 def is_unreadable(rows: Sequence[Row], *, sees: bool) -> bool:
     """Whether files are all that was said, and there is nothing in them that a model could answer."""
+    if any(isinstance(row.body, GivenRow) and _ends_with_results(row.body.messages) for row in rows):
+        return False
     said = [row.body for row in as_revised(rows) if isinstance(row.body, UserRow)]
     files = [file for body in said for file in body.files]
     words = any(body.text.strip() or (body.quote is not None and body.quote.text.strip()) for body in said)
     return bool(files) and not words and not any(file.text or (file.picture and sees) for file in files)
+
+
+def _ends_with_results(messages: Sequence[Message]) -> bool:
+    """The results of an API client's tools are what is to be answered; the files came earlier."""
+    return bool(messages) and any(isinstance(block, ResultBlock) for block in messages[-1].content)
 
 
 def told(rows: Sequence[Row], language: str, *, sees: bool) -> list[str]:

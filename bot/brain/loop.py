@@ -19,6 +19,7 @@ from bot.brain.limits import TurnLimits, running_out, with_raised_output
 from bot.brain.policy import Policy
 from bot.brain.progress import Progress, calls_of, progress_of
 from bot.brain.prompt import WINDOW_TOKENS, Persona, request_for
+from bot.brain.purse import Purse
 from bot.brain.step import ModelSteps, StepFailed
 from bot.brain.turn import Emit, Floor, Turn
 from bot.core.address import Address
@@ -35,7 +36,10 @@ log = logging.getLogger(__name__)
 
 HISTORY_ROWS: Final = 400
 EMPTY_TRIES: Final = 2
-LIMIT_REACHED: Final = "The limit of tool calls for this turn is reached. Answer now with what is known, and say that the limit was reached."
+LIMIT_REACHED: Final = (
+    "The limit of tool calls for this turn is reached. Answer now with what is known,"
+    " and say that the limit was reached."
+)
 STANDSTILL: Final = (
     "No more tools can be called in this turn: the last {count} calls brought nothing new."
     " Answer now with what is known, and say what could not be found out."
@@ -60,10 +64,12 @@ class Brain:
         store: Store,
         clock: Clock,
         limits: TurnLimits,
+        purse: Purse,
     ) -> None:
         self._chain, self._persona, self._bench, self._policy = chain, persona, bench, policy
         self._store, self._clock, self._limits, self._approvals = store, clock, limits, approvals
-        self._steps = ModelSteps(provider, store, clock)
+        self._purse = purse
+        self._steps = ModelSteps(provider, store, clock, purse)
         self._calls = CallRunner(bench, policy, approvals, store, clock)
 
     async def answer(self, turn: Turn, emit: Emit, floor: Floor, opening: Opening) -> StopReason:
@@ -228,9 +234,15 @@ class Brain:
         chain = self._chain(turn)
         if not chain:
             return Ending(StopReason.NO_MODEL)
+        allowed = await self._purse.look(turn.sender.identity, chain, turn.language)
+        if allowed.refusal:
+            return Ending(StopReason.MONEY, allowed.refusal)
+        chain = allowed.models
         if progress.steps == 0 and is_unreadable(rows, sees=chain[0].vision):
             return Ending(StopReason.UNREADABLE, "\n\n".join(told(rows, turn.language, sees=chain[0].vision)))
         self._tell(turn, rows, emit)
+        if allowed.notice:
+            emit(Notice(allowed.notice))
         sees = any(model.vision for model in chain)
         pictures = await pictures_of(rows, self._store.files) if sees else NO_PICTURES
         persona = self._persona()

@@ -30,6 +30,9 @@ log = logging.getLogger(__name__)
 
 WINDOW_TOKENS = 128_000
 """Assumed where neither the config nor the provider says how large a model's window is."""
+MOST_PROMPT_TOKENS = 128_000
+"""Of a larger window no more is used: what is so far back earns its place by being looked for, and some vendors charge
+several times as much for longer prompts."""
 HISTORY_SHARE = 0.6
 """Of the window less the reserved output (DESIGN.md, The Brain)."""
 FILES_SHARE = 3
@@ -115,7 +118,7 @@ def request_for(
     system = persona.system(model)
     if caller is not None and caller.system:
         system = f"{system}\n\n{fenced('client', caller.system)}"
-    window = (model.window_tokens or WINDOW_TOKENS) - model.max_tokens
+    window = min(model.window_tokens or WINDOW_TOKENS, MOST_PROMPT_TOKENS + model.max_tokens) - model.max_tokens
     files = window // FILES_SHARE
     mine = turn_messages(fitting(rows, files), pictures if model.vision else NO_PICTURES)
     mine = _with_dates(mine, at, zone) if is_small(model) else _with_moment(mine, moment_block(at, zone))

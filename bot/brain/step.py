@@ -10,6 +10,7 @@ from typing import Literal
 
 from bot.brain.draft import DraftWriter
 from bot.brain.progress import Progress
+from bot.brain.purse import Purse
 from bot.brain.turn import Emit, Turn
 from bot.core.errors import (
     KeyRefused,
@@ -102,8 +103,8 @@ def _cancelled() -> int:
 class ModelSteps:
     """Asks models. ``provider`` resolves ``ModelRef.provider`` and retries what failed before the first event."""
 
-    def __init__(self, provider: Provider, store: Store, clock: Clock) -> None:
-        self._provider, self._store, self._clock = provider, store, clock
+    def __init__(self, provider: Provider, store: Store, clock: Clock, purse: Purse) -> None:
+        self._provider, self._store, self._clock, self._purse = provider, store, clock, purse
 
     async def run(
         self,
@@ -236,9 +237,8 @@ class ModelSteps:
     async def _bill(self, turn: Turn, model: ModelRef, usage: Usage) -> None:
         if usage == Usage():
             return
-        usd = None
-        if model.price is not None:
-            usd = (usage.input_tokens * model.price[0] + usage.output_tokens * model.price[1]) / 1_000_000
+        usd = None if model.price is None else model.price.cost(usage)
+        self._purse.spent(turn.sender.identity, usd or 0.0)
         await self._store.usage.add(
             self._clock.now(), turn.id, turn.address, turn.sender.identity, str(model), usage, usd
         )

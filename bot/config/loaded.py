@@ -68,9 +68,15 @@ class Config:
     def ref(self, entry: ModelEntry) -> ModelRef:
         """The entry with what it leaves to its vendor."""
         ref, provider = entry.ref(), self.providers.get(entry.provider)
-        if entry.vision is not None or provider is None or not isinstance(provider.config, ProviderConfig):
+        if provider is None or not isinstance(provider.config, ProviderConfig):
             return ref
-        return replace(ref, vision=provider.config.sees(ref.model, ref.endpoint))
+        known = provider.config
+        return replace(
+            ref,
+            vision=known.sees(ref.model, ref.endpoint) if entry.vision is None else entry.vision,
+            price=ref.price or known.price(ref.model, ref.endpoint),
+            window_tokens=ref.window_tokens or known.window(ref.model, ref.endpoint),
+        )
 
     def secrets(self) -> set[str]:
         """Every secret value that the configuration holds, for the log's redactor and for nothing else."""

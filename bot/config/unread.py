@@ -12,7 +12,6 @@ from bot.config.loaded import Config
 UNREAD: Final = (
     "skills",
     "brain.llm.routing",
-    "brain.money",
     "memory",
     "tools.trusted_sources",
     "tools.shell",

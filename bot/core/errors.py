@@ -20,18 +20,22 @@ BowerbirdError
 │   ├── Unauthorised            the token is not accepted
 │   └── ChannelUnreachable      no answer; the call may have had its effect (`maybe_done`)
 ├── ProviderError               a model call failed (`retryable`: the same model may work; `next_model`: another may)
-│   ├── KeyRefused              401, 403
+│   ├── KeyRefused              401
+│   │   └── ModelForbidden      403: the key is good, but not for this model
 │   ├── NoCredit                402, spent quota
 │   ├── ModelMissing            404
 │   │   └── ModelNotHere        the weights of the embedded model are not on this machine
 │   ├── RequestRefused          400, 422: the request itself is wrong
 │   ├── ContextTooLong          the prompt does not fit the window
+│   ├── ContentRefused          a content filter: told, never asked again, of no other model either
 │   ├── ProviderBusy            429, 503, 529: come back after `retry_after`
 │   ├── ProviderFailed          other 5xx, an error event inside the stream
 │   ├── ProviderUnreachable     no connection
 │   ├── StreamStalled           silence on an open stream
 │   ├── StreamCut               the stream ended without saying why
-│   └── StreamGarbled           the stream was not what the vendor documents
+│   ├── StreamGarbled           the stream was not what the vendor documents
+│   └── ModelResting            not asked at all: it failed just now, or its key is parked (`cause`, `until`)
+├── StructuredFailed            a model gave no usable object, though it was shown its mistake
 └── ToolFailed                  a tool's own failure, in words for the model
 """
 
@@ -138,7 +142,11 @@ class ChannelUnreachable(ChannelError):
 
 
 class ProviderError(BowerbirdError):
-    """``detail`` goes to the log (redacted), never to a chat."""
+    """``detail`` goes to the log (redacted), never to a chat. ``retry_after`` in seconds is the vendor's own wish.
+
+    On its way up the error learns more: ``attempt``, how often the step has asked its model by now (0: not known), and
+    ``until`` (Unix time), before which the model will not be asked again (None: nothing keeps it from being asked).
+    """
 
     retryable: ClassVar[bool] = False
     next_model: ClassVar[bool] = True
@@ -146,9 +154,15 @@ class ProviderError(BowerbirdError):
     def __init__(self, message: str, *, detail: str = "", retry_after: float | None = None) -> None:
         super().__init__(message)
         self.detail, self.retry_after = detail, retry_after
+        self.attempt = 0
+        self.until: float | None = None
 
 
 class KeyRefused(ProviderError):
+    pass
+
+
+class ModelForbidden(KeyRefused):
     pass
 
 
@@ -170,6 +184,10 @@ class RequestRefused(ProviderError):
 
 class ContextTooLong(ProviderError):
     pass
+
+
+class ContentRefused(ProviderError):
+    next_model = False
 
 
 class ProviderBusy(ProviderError):
@@ -194,6 +212,25 @@ class StreamCut(ProviderError):
 
 class StreamGarbled(ProviderError):
     retryable = True
+
+
+class ModelResting(ProviderError):
+    """``cause`` is what the model met last. ``parked``: the owner has to mend that, time alone does not. ``yields``: the
+    rest is our own caution, so that it is asked after all where nobody else answers (``ModelRequest.insist``)."""
+
+    def __init__(
+        self, message: str, cause: ProviderError, until: float, *, parked: bool = False, yields: bool = False
+    ) -> None:
+        super().__init__(message, detail=cause.detail)
+        self.cause, self.until, self.parked, self.yields = cause, until, parked, yields
+
+
+class StructuredFailed(BowerbirdError):
+    """``cause`` is what kept the model from answering, None where it answered and nothing could be made of that."""
+
+    def __init__(self, message: str, cause: ProviderError | None = None) -> None:
+        super().__init__(message)
+        self.cause = cause
 
 
 class ToolFailed(BowerbirdError):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from bot.core.money import Price
 from bot.core.tool import ToolCall, ToolSpec
 
 
@@ -14,8 +15,8 @@ from bot.core.tool import ToolCall, ToolSpec
 class ModelRef:
     """One entry of a chain: which provider (a name under ``providers:``), which model, with what limits.
 
-    ``window_tokens`` is the context window (None: ask the provider or assume). ``price`` is USD per million tokens as
-    (input, output). ``max_tokens`` bounds the answer.
+    ``window_tokens`` is the context window (None: ask the provider or assume). ``price`` None: not
+    known. ``max_tokens`` bounds the answer.
     """
 
     provider: str
@@ -25,7 +26,7 @@ class ModelRef:
     endpoint: str = ""
     vision: bool = False
     window_tokens: int | None = None
-    price: tuple[float, float] | None = None
+    price: Price | None = None
 
     def __str__(self) -> str:
         return f"{self.provider}/{self.model}"
@@ -99,6 +100,11 @@ class ModelRequest:
     tools in the prompt (so the cache holds) but forbids their use. ``schema`` asks for one JSON object of that shape.
     ``gather``: seconds for which text may gather on its way once the beginning is there, for those who look at it less
     often than it arrives; 0 has every piece at once.
+    ``prefill`` is how the answer shall begin: where the vendor can be made to go on from there (and is not held to
+    ``schema`` by other means), the text that comes begins with it; elsewhere it is left out.
+    ``attempts`` is how often the model may be asked until its answer has begun, ``tried`` how often it was asked for this
+    answer before: another try waits its turn first. ``insist``: ask it although it failed just now. ``whole``: have the
+    answer in one piece, not streamed. ``wasted`` is told the events of each attempt that came to nothing unseen.
     """
 
     model: ModelRef
@@ -108,6 +114,12 @@ class ModelRequest:
     tool_choice: Literal["auto", "none"] = "auto"
     schema: Mapping[str, Any] | None = None
     gather: float = 0.0
+    prefill: str = ""
+    attempts: int = 3
+    tried: int = 0
+    insist: bool = False
+    whole: bool = False
+    wasted: Callable[[Sequence[ModelEvent]], None] | None = field(default=None, compare=False, repr=False)
 
 
 class ModelStopReason(enum.StrEnum):
@@ -123,12 +135,14 @@ class ModelStopReason(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one model call. ``input_tokens`` is the whole prompt, cached parts included."""
+    """Tokens of one model call. ``input_tokens`` is the whole prompt, cached parts included. ``estimated``: the vendor has
+    not told all of it, and what is missing was counted here."""
 
     input_tokens: int = 0
     output_tokens: int = 0
     cache_read_tokens: int = 0
     cache_write_tokens: int = 0
+    estimated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,9 +160,15 @@ class ModelText:
 
 @dataclass(frozen=True, slots=True)
 class ModelThinking:
-    """The model is reasoning; ``text`` may be empty. Never shown as answer text."""
+    """The model is reasoning, or at work on what is not to be shown yet; ``text`` may be empty. Never shown as answer
+    text."""
 
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelAlive:
+    """Something arrived that says nothing: a keep-alive, an empty piece. Whoever has no watch to keep passes it over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,4 +200,4 @@ class ModelStop:
     raw: str = ""
 
 
-ModelEvent = ModelText | ModelThinking | ModelThought | ModelCall | ModelUsage | ModelStop
+ModelEvent = ModelText | ModelThinking | ModelAlive | ModelThought | ModelCall | ModelUsage | ModelStop

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from array import array
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from bot.core.address import Address, Sender
+from bot.core.errors import StoreError
 from bot.core.http import Http
 from bot.core.inbound import ButtonPress, FileRef, Inbound, Receipt
 from bot.core.model import Audio, ModelEvent, ModelRef, ModelRequest, Transcript
@@ -194,6 +197,25 @@ class Transcribing(Protocol):
         ...
 
 
+Vector: TypeAlias = "array[float]"
+"""A text as a model sees it: single floats (``array("f")``), of length 1."""
+
+
+class Embedder(Protocol):
+    """Texts to vectors, so that near ones mean about the same. ``name`` says whose they are: vectors of two models are
+    not to be compared."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def embed(self, texts: Sequence[str]) -> Sequence[Vector]:
+        """One for each text, in order; of a long text the beginning counts. Raises ``ProviderError`` where a vendor
+        makes them."""
+        ...
+
+    async def aclose(self) -> None: ...
+
+
 class Tool(Protocol):
     @property
     def spec(self) -> ToolSpec: ...
@@ -238,6 +260,50 @@ class Notes(Protocol):
     async def write(self, key: str, value: str) -> None: ...
 
 
+class Shelf(Protocol):
+    """Files in the data folder, each once under the hash of its content. Paths are below that folder."""
+
+    def arrivals(self) -> Path:
+        """A folder on the same disk for what is still on its way. Raises ``StoreError`` where it cannot be made."""
+        ...
+
+    async def keep(self, content: bytes) -> str:
+        """The path under which the content is on the disk from now on. Raises ``StoreError``."""
+        ...
+
+    async def adopt(self, arrived: Path, digest: str) -> str | None:
+        """The same for a file in ``arrivals``, whose SHA-256 is ``digest``: it is moved. Where it was moved before, the
+        path it has; None where neither is there. Raises ``StoreError``."""
+        ...
+
+    async def read(self, path: str) -> bytes | None:
+        """None for a file that is no longer there, and for what is no path of one."""
+        ...
+
+    def place(self, path: str) -> Path | None:
+        """Where a kept file lies; None for what is no path of one."""
+        ...
+
+
+class NoShelf:
+    """Implements ``Shelf`` where nothing can be kept."""
+
+    def arrivals(self) -> Path:
+        raise StoreError("There is no folder for files here.")
+
+    async def keep(self, content: bytes) -> str:
+        raise StoreError("There is no folder for files here.")
+
+    async def adopt(self, arrived: Path, digest: str) -> str | None:
+        return None
+
+    async def read(self, path: str) -> bytes | None:
+        return None
+
+    def place(self, path: str) -> Path | None:
+        return None
+
+
 class Control(Protocol):
     """What the command line may ask of a running daemon."""
 
@@ -247,7 +313,7 @@ class Control(Protocol):
 @dataclass(frozen=True, slots=True)
 class ChannelKit:
     """What a channel is built with, beside its own config. ``http`` is the daemon's own: not the channel's to close.
-    ``located`` gives files that a row tells of the paths under which they lie."""
+    ``shelf`` is where files are kept."""
 
     governor: Governor
     clock: Clock
@@ -258,8 +324,8 @@ class ChannelKit:
     account: str
     language: str
     about: Callable[[], Mapping[str, Any]]
-    located: Callable[[Iterable[OutFile]], Sequence[OutFile]] = tuple
     serve: Serve = no_ports
+    shelf: Shelf = field(default_factory=NoShelf)
 
 
 OWNER_ID = "owner"

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any, Final, Literal
 from zoneinfo import ZoneInfo
 
+from bot.brain.purse import Purse
 from bot.brain.turn import Turn
 from bot.core.text import clipped
 from bot.core.texts import say
@@ -60,7 +61,9 @@ class Commands:
         pairing: Pairing,
         settings: Settings,
         links: Links,
+        purse: Purse,
     ) -> None:
+        self._purse = purse
         self._usage, self._about, self._stop, self._zone = usage, about, stop, zone
         self._pairing, self._settings, self._links = pairing, settings, links
 
@@ -164,11 +167,21 @@ class Commands:
                 calls=total.calls,
                 read=total.input_tokens,
                 written=total.output_tokens,
-                usd=f"${total.usd:.4f}" if total.unpriced == 0 else "–",
+                usd=say("command_usage_unpriced", turn.language) if total.unpriced else f"${total.usd:.4f}",
             )
             for total in totals
         ]
-        return "\n".join((say("command_usage", turn.language), "", *lines))
+        mine, spent = await self._purse.today(turn.sender.identity)
+        limits = self._purse.limits
+        budget = say(
+            "command_usage_budget",
+            turn.language,
+            mine=f"{mine:.2f}",
+            mine_limit=f"{limits.person_day:.2f}",
+            all=f"{spent:.2f}",
+            all_limit=f"{limits.day:.2f}",
+        )
+        return "\n".join((say("command_usage", turn.language), "", *lines, budget))
 
 
 def _chain(about: Mapping[str, Any]) -> str:

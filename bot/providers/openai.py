@@ -14,7 +14,9 @@ from pydantic import SecretStr, field_validator
 from bot.core.errors import KeyRefused, ProviderError, RequestRefused, TransportError
 from bot.core.http import Http, Reply
 from bot.core.model import Audio, ModelEvent, ModelRef, ModelRequest, Transcript, Usage
+from bot.core.money import Price
 from bot.core.ports import Clock
+from bot.providers import pricelist
 from bot.providers.calls import CallIds
 from bot.providers.chat_request import chat_format, chat_messages, chat_tools
 from bot.providers.chat_stream import ChatStream
@@ -58,6 +60,12 @@ class Config(ProviderConfig):
     def sees(self, model: str, endpoint: str = "") -> bool:
         """OpenAI's own do, but for the few that are named; what another server has, only its owner knows."""
         return is_openai(endpoint or self.base_url) and not _BLIND.match(model)
+
+    def price(self, model: str, endpoint: str = "") -> Price | None:
+        return pricelist.price_of("openai", model) if is_openai(endpoint or self.base_url) else None
+
+    def window(self, model: str, endpoint: str = "") -> int | None:
+        return pricelist.window_of("openai", model) if is_openai(endpoint or self.base_url) else None
 
     def missing(self, endpoint: str = "") -> str:
         if not self.api_key.get_secret_value() and is_openai(endpoint or self.base_url):

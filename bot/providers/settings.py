@@ -7,6 +7,8 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
+from bot.core.money import Price
+
 
 class ProviderConfig(BaseModel):
     """``silence_seconds`` is how long an open stream may say nothing, ``first_seconds`` how long until its first word.
@@ -32,6 +34,14 @@ class ProviderConfig(BaseModel):
     def sees(self, model: str, endpoint: str = "") -> bool:
         """Whether a model of which its entry says nothing is taken to see pictures."""
         return False
+
+    def price(self, model: str, endpoint: str = "") -> Price | None:
+        """What a model costs of which its entry says nothing; None for not known."""
+        return None
+
+    def window(self, model: str, endpoint: str = "") -> int | None:
+        """How many tokens a model reads of which its entry says nothing; None for not known."""
+        return None
 
     def wrong(self) -> str:
         """What on this machine keeps a provider with this config from working, "path names a folder"; "" for nothing.

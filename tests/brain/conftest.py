@@ -14,6 +14,7 @@ from bot.brain.limits import TurnLimits
 from bot.brain.loop import Brain, opening_rows
 from bot.brain.policy import Policy
 from bot.brain.prompt import Persona
+from bot.brain.purse import MoneyLimits, Purse
 from bot.brain.turn import Floor, Turn
 from bot.core.address import Address, Sender
 from bot.core.events import TurnEvent
@@ -93,6 +94,7 @@ async def make_house(tmp_path: Path) -> AsyncIterator[MakeHouse]:
         def make(
             *scripts: Any,
             limits: TurnLimits | None = None,
+            money: MoneyLimits | None = None,
             approve: Mapping[str, Any] | None = None,
             tools: Mapping[str, Tool] | None = None,
         ) -> House:
@@ -110,6 +112,7 @@ async def make_house(tmp_path: Path) -> AsyncIterator[MakeHouse]:
                 store=store,
                 clock=clock,
                 limits=limits or TurnLimits(),
+                purse=Purse(store.usage, money or MoneyLimits(), clock, "UTC"),
             )
             return House(store, clock, provider, approvals, brain, tmp_path / "workspace", chain, tools)
 

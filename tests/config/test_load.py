@@ -11,6 +11,7 @@ from bot.config.loaded import Config, effective
 from bot.config.problems import ConfigProblems
 from bot.core.errors import ConfigError
 from bot.core.model import ModelRef
+from bot.core.money import Price
 
 from .conftest import Complain, Load
 
@@ -229,7 +230,8 @@ def test_a_model_entry_carries_everything_to_its_ref(read: Load) -> None:
                window_tokens: 8000, price: [1, 2.5]}
         """
     )
-    assert config.brain.llm.default.ref() == ModelRef("openai", "7", 100, 0.5, "http://h:1/v1", True, 8000, (1.0, 2.5))
+    price = Price(1.0, 2.5)
+    assert config.brain.llm.default.ref() == ModelRef("openai", "7", 100, 0.5, "http://h:1/v1", True, 8000, price)
 
 
 def test_given_providers_are_there_and_take_their_key_from_the_environment(read: Load) -> None:

@@ -65,13 +65,13 @@ def test_the_list_names_settings_that_there_are() -> None:
 
 
 async def test_the_doctor_warns_of_what_is_relied_on_in_vain_and_names_the_rest(read: Load) -> None:
-    findings = await check(read("brain: {money: {day_usd: 1}}"))
+    findings = await check(read("team: {max_parallel: 2}"))
     told = [one for one in findings if "not built into this version" in one.line]
     assert [(one.level, one.line.split()[0], one.advice) for one in told if one.level == "warn"] == [
-        ("warn", "brain.money", "do not rely on it")
+        ("warn", "team", "do not rely on it")
     ]
     (rest,) = [one.line for one in told if one.level == "ok"]
-    assert all(key in rest for key in UNREAD if key != "brain.money") and "brain.money" not in rest
+    assert all(key in rest for key in UNREAD if key != "team") and "team" not in rest
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ async def test_the_doctor_warns_of_what_is_relied_on_in_vain_and_names_the_rest(
     [
         ("name: x", []),
         ("brain: {llm: {default: {provider: local, model: auto}}}", []),
-        ("brain: {money: {day_usd: 1}}", ["brain.money"]),
+        ("brain: {money: {day_usd: 1}}", []),
         ("brain: {llm: {routing: {local_only: [private]}}}", ["brain.llm.routing"]),
         ("hooks: [{event: Stop, command: [sh]}]", ["hooks"]),
         ("hooks: []\ntools: {mcp: {}, secrets: {}}", []),

@@ -17,6 +17,7 @@ from bot.brain.limits import TurnLimits
 from bot.brain.loop import Brain
 from bot.brain.policy import Policy
 from bot.brain.prompt import Persona
+from bot.brain.purse import MoneyLimits, Purse
 from bot.brain.turn import Turn
 from bot.core.address import Address, Sender
 from bot.core.errors import StoreError
@@ -159,6 +160,7 @@ def open_house(tmp_path: Path) -> OpenHouse:
                 store=store,
                 clock=clock,
                 limits=TurnLimits(),
+                purse=Purse(store.usage, MoneyLimits(), clock, "UTC"),
             )
 
             def publisher(turn: Turn, screen: Screen | None) -> Publisher:
@@ -204,6 +206,7 @@ def open_house(tmp_path: Path) -> OpenHouse:
                     pairing,
                     chat_settings,
                     Links(store.links, clock, announcements.tell),
+                    Purse(store.usage, MoneyLimits(), clock, "UTC"),
                 ),
                 publisher=publisher,
                 store=store,

@@ -150,6 +150,11 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
     },
     "command_usage": {"en": "Your usage today:", "zh": "你今天的用量："},
     "command_usage_none": {"en": "You have used no model today.", "zh": "你今天还没有使用过模型。"},
+    "command_usage_budget": {
+        "en": "\nOf today's budget you have spent ${mine} of ${mine_limit}, all together ${all} of ${all_limit}.",
+        "zh": "\n今天的预算：你已用 ${mine}（共 ${mine_limit}），所有人共用 ${all}（共 ${all_limit}）。",
+    },
+    "command_usage_unpriced": {"en": "price not known, so not counted", "zh": "价格未知，未计入"},
     "command_usage_line": {
         "en": "- {model}: {calls} calls, {read} tokens read, {written} written, {usd}",
         "zh": "- {model}：{calls} 次调用，读入 {read} 令牌，写出 {written} 令牌，{usd}",

@@ -83,6 +83,22 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
         "en": "Interrupted: I am restarting and will go on here.",
         "zh": "已中断：我正在重启，稍后会在这里继续。",
     },
+    # money
+    "money_notice": {
+        "en": "{share} % of today's budget is spent. It starts anew {reset}.",
+        "zh": "今天的预算已用去 {share}%，将于{reset}重新开始计算。",
+    },
+    "money_free_only": {
+        "en": "Today's budget is spent, so {model} answers, which costs nothing. It starts anew {reset}.",
+        "zh": "今天的预算已用完，因此由免费的 {model} 回答。预算将于{reset}重新开始计算。",
+    },
+    "money_reset": {"en": "It starts anew {reset}.", "zh": "预算将于{reset}重新开始计算。"},
+    "money_at": {"en": "at {time} ({zone})", "zh": " {time}（{zone}）"},
+    "money_spent": {
+        "en": "Today's budget for models is spent: until midnight only models that cost nothing answer."
+        " It is set under brain.money in config.yaml.",
+        "zh": "今天的模型预算已用完：午夜之前只由免费的模型回答。预算在 config.yaml 的 brain.money 中设置。",
+    },
     # how to get a model
     "get_model": {
         "en": "Set ANTHROPIC_API_KEY or OPENAI_API_KEY in .env and restart, or start Ollama on this machine,"

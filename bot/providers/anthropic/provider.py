@@ -14,7 +14,9 @@ from pydantic import Field, SecretStr, field_validator
 from bot.core.errors import ProviderError, RequestRefused, TransportError
 from bot.core.http import Http, Reply
 from bot.core.model import Message, ModelEvent, ModelRequest, ThinkingBlock
+from bot.core.money import Price
 from bot.core.ports import Clock
+from bot.providers import pricelist
 from bot.providers.anthropic.request import holds_thinking, messages_body
 from bot.providers.anthropic.stream import MessageStream
 from bot.providers.calls import CallIds
@@ -55,6 +57,12 @@ class Config(ProviderConfig):
     def sees(self, model: str, endpoint: str = "") -> bool:
         """All that Anthropic serves do."""
         return True
+
+    def price(self, model: str, endpoint: str = "") -> Price | None:
+        return pricelist.price_of("anthropic", model)
+
+    def window(self, model: str, endpoint: str = "") -> int | None:
+        return pricelist.window_of("anthropic", model)
 
     def missing(self, endpoint: str = "") -> str:
         return install_hint("anthropic") if self.api_key.get_secret_value() else "It has no api_key."

@@ -23,6 +23,7 @@ from bot.core.errors import (
 )
 from bot.core.http import Http, Reply, Timeouts
 from bot.core.model import ModelCall, ModelEvent, ModelRequest, ModelStop, ModelStopReason
+from bot.core.money import FREE, Price
 from bot.core.ports import Clock
 from bot.core.tool import ToolSpec
 from bot.providers import wire
@@ -66,6 +67,9 @@ class Config(ProviderConfig):
     wait_seconds: float = Field(default=600.0, gt=0)
     silence_seconds: float = Field(default=300.0, gt=0)
     first_seconds: float = Field(default=600.0, gt=0)
+
+    def price(self, model: str, endpoint: str = "") -> Price:
+        return FREE
 
     def missing(self, endpoint: str = "") -> str:
         if find_spec("xllamacpp") is None:

@@ -13,6 +13,7 @@ from pydantic import Field, SecretStr, field_validator
 from bot.core.errors import ContextTooLong, ProviderError, RequestRefused, TransportError
 from bot.core.http import Http, Reply
 from bot.core.model import ModelEvent, ModelRequest
+from bot.core.money import FREE, Price
 from bot.core.ports import Clock
 from bot.net.http import Transport
 from bot.providers.calls import CallIds
@@ -57,6 +58,9 @@ class Config(ProviderConfig):
     @classmethod
     def _a_key(cls, value: SecretStr) -> SecretStr:
         return checked_key(value)
+
+    def price(self, model: str, endpoint: str = "") -> Price:
+        return FREE
 
     def missing(self, endpoint: str = "") -> str:
         return install_hint("ollama")

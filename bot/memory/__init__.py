@@ -1,0 +1,1 @@
+"""What is worth remembering, and how near two texts are to each other."""
