@@ -37,12 +37,13 @@ class Chain:
         self._met = met
         llm = config.brain.llm
         self._wanted = [config.ref(entry) for entry in (llm.default, *llm.fallback)]
+        self._routed = [config.ref(rule) for rule in llm.routing.rules]
         self._served: dict[str, tuple[str, ...]] = {}
         self._told: dict[str, str] = {}
 
     def models(self) -> Sequence[ModelRef]:
         """The chain of a turn that starts now, the model wanted most first; empty when there is none at all."""
-        chain = [served for model in self._wanted if (served := self._as_served(model)) is not None]
+        chain = [served for model in self._wanted if (served := self.served(model)) is not None]
         if self._local is not None and self._local not in chain:
             chain.append(self._local)
         return chain
@@ -59,12 +60,12 @@ class Chain:
 
     async def watch(self) -> None:
         """Until cancelled: look whether the Ollama servers of the chain run, and what they serve."""
-        while any(self._is_ollama(model) for model in self._wanted):
+        while any(self._is_ollama(model) for model in (*self._wanted, *self._routed)):
             await self.look()
             await self._clock.sleep(LOOK_AGAIN_SECONDS)
 
     async def look(self) -> None:
-        for name in {model.provider for model in self._wanted if self._is_ollama(model)}:
+        for name in {model.provider for model in (*self._wanted, *self._routed) if self._is_ollama(model)}:
             await self._look_at(name)
 
     async def _look_at(self, name: str) -> None:
@@ -89,7 +90,7 @@ class Chain:
         if fault and first.provider == name and not first.endpoint:
             self._met(first, fault)
 
-    def _as_served(self, model: ModelRef) -> ModelRef | None:
+    def served(self, model: ModelRef) -> ModelRef | None:
         """The model as it can be asked; None when it cannot. An Ollama that lacks the model of a
         fallback offers what it has; the default model is never replaced."""
         if not self._config.usable(model):
@@ -102,7 +103,7 @@ class Chain:
         if not names:
             return None
         known = model.model in names or f"{model.model}:latest" in names
-        return model if known or model == self._wanted[0] else replace(model, model=names[0])
+        return model if known or model == self._wanted[0] or model in self._routed else replace(model, model=names[0])
 
     def _is_ollama(self, model: ModelRef) -> bool:
         entry = self._config.providers.get(model.provider)

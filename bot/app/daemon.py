@@ -6,7 +6,6 @@ import asyncio
 import logging
 from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import replace
 from random import Random
 from typing import Any, Final
 
@@ -22,6 +21,7 @@ from bot.app.lock import FolderLock
 from bot.app.metered import MeteredProvider
 from bot.app.notify import ServiceManager, keep_informed
 from bot.app.pairing import gate_of, pair_routes
+from bot.app.routes import ConfiguredRoutes
 from bot.app.store_watch import watch_store
 from bot.attachments.retention import Retention
 from bot.brain.approvals import Approvals
@@ -31,12 +31,12 @@ from bot.brain.loop import Brain
 from bot.brain.policy import Policy
 from bot.brain.prompt import Persona
 from bot.brain.purse import MoneyLimits, Purse
+from bot.brain.routing.reading import no_reading
 from bot.brain.turn import Turn
 from bot.config.loaded import Config
 from bot.config.reach import answers
 from bot.core.errors import StoreError
 from bot.core.inbound import Inbound, Receipt, UserMessage
-from bot.core.model import ModelRef
 from bot.core.ports import Clock, Receive
 from bot.core.stop import StopReason
 from bot.core.tasks import first_of
@@ -103,7 +103,7 @@ async def run_daemon(
         transport = Transport()
         stack.push_async_callback(transport.aclose)
         entries = [entry for entry in config.providers.values() if entry.module]
-        models = Models(entries, clock, Random(), config.data_dir, transport)
+        models = Models(entries, clock, Random(), config.data_dir, transport, store.notes("models"))
         stack.push_async_callback(models.aclose)
         daemon = Daemon(config, clock, store, transport, models, only, live_turns)
         await daemon.run(lock, ready, watch, manager)
@@ -128,7 +128,7 @@ class Daemon:
         self._metrics = Metrics(clock, version())
         self._zone = local_zone() if config.timezone == "auto" else config.timezone
         self._local = LocalModel(config, models)
-        self._faults = ModelFaults(clock, self._zone, self._works)
+        self._faults = ModelFaults(clock, self._zone, self._works, models.parked)
         self._chain = Chain(config, transport, clock, self._local.ref, self._faults.met)
         money = config.brain.money
         self._purse = Purse(store.usage, MoneyLimits(money.day_usd, money.person_day_usd), clock, self._zone)
@@ -148,6 +148,7 @@ class Daemon:
             language=config.language,
             stale=lambda: self._edges.stale,
             faults=self._wrong_with_models,
+            resting=self._faults.resting,
             loss=store.loss,
         )
         self._edges.build(config, only, transport, self._about)
@@ -169,6 +170,7 @@ class Daemon:
     ) -> None:
         manager = manager or ServiceManager()
         async with AsyncExitStack() as servers, asyncio.TaskGroup() as edges:
+            await self._models.load()
             await self._chain.look()
             edges.create_task(self._prepare_model())
             async with asyncio.TaskGroup() as turns:
@@ -282,7 +284,7 @@ class Daemon:
         config, limits = self._config, self._config.brain.limits
         return Brain(
             provider=MeteredProvider(self._models, self._metrics, self._faults),
-            chain=self._chain_of,
+            routes=ConfiguredRoutes(config, self._chain, no_reading),
             persona=self._persona,
             bench=Bench(find_tools(), config.tools.files.root, self._zone),
             policy=Policy(config.tools.approve),
@@ -296,16 +298,6 @@ class Daemon:
     def _wrong_with_models(self, language: str) -> Sequence[str]:
         """What keeps models from answering: their providers' faults, and a budget that is spent."""
         return [*self._faults.sentences(language), *([say("money_spent", language)] if self._purse.is_spent else [])]
-
-    def _chain_of(self, turn: Turn) -> Sequence[ModelRef]:
-        """An API client may name a model of the chain, and ask for shorter answers."""
-        chain = list(self._chain.models())
-        caller = turn.message.caller
-        if caller is None:
-            return chain
-        chosen = [model for model in chain if caller.model in (str(model), model.model)] or chain
-        most = caller.max_tokens
-        return [replace(model, max_tokens=min(model.max_tokens, most)) if most else model for model in chosen]
 
     def _persona(self) -> Persona:
         """SOUL.md as it is now; without it the assistant still has its name."""
@@ -325,7 +317,16 @@ class Daemon:
         self._metrics.turn_started()
         settings = self._settings.of(message.address)
         language = language_of(message.text, settings.language or self._config.language, message.sender.language)
-        return Turn(row.turn, message, language, limits.can_edit, limits.gather, settings.timezone, settings.work)
+        return Turn(
+            row.turn,
+            message,
+            language,
+            limits.can_edit,
+            limits.gather,
+            settings.timezone,
+            settings.work,
+            settings.model,
+        )
 
     def _ended(self, turn: Turn, reason: StopReason) -> None:
         began = self._began.pop(turn.id, self._clock.monotonic())
@@ -377,7 +378,10 @@ class Daemon:
 
     async def _works(self, provider: str) -> bool:
         entry = self._config.providers.get(provider)
-        return entry is not None and await answers(entry, self._transport)
+        if entry is None or not await answers(entry, self._transport):
+            return False
+        await self._models.proven(provider)
+        return True
 
     async def _keep_informed(self, manager: ServiceManager) -> None:
         settled = self._store.database.settled

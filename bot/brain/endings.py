@@ -14,13 +14,13 @@ from bot.brain.limits import TurnLimits, cuts_allowed, dwindles, tokens_spent
 from bot.brain.progress import Progress, text_of
 from bot.brain.step import StepFailed
 from bot.brain.turn import Turn
-from bot.core.errors import ContextTooLong, ModelMissing, ModelNotHere
-from bot.core.faults import fault_sentence, until_words
+from bot.core.errors import ContextTooLong, KeyRefused, ModelMissing, ModelNotHere, NoCredit
+from bot.core.faults import again_words, fault_sentence, in_a_row, others_sentence, parked_sentence, until_words
 from bot.core.model import ModelStopReason
 from bot.core.stop import StopReason
 from bot.core.texts import say
 from bot.core.tool import ToolCall
-from bot.core.transcript import ResultRow, Row, StepRow
+from bot.core.transcript import ResultRow, RouteRow, Row, StepRow
 
 log = logging.getLogger(__name__)
 
@@ -32,14 +32,25 @@ REFUSALS_IN_A_ROW: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """``step`` is what was shown of a step that will not be finished: its row is written with the end, at once."""
+    """``step`` is what was shown of a step that will not be finished, ``route`` a decision that is not written yet: their
+    rows are written with the end, at once."""
 
     reason: StopReason
     text: str = ""
     reference: str = ""
     calls: tuple[ToolCall, ...] = ()
     step: StepRow | None = None
+    route: RouteRow | None = None
     limit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Stand:
+    """Where a turn stands: its rows, and what follows from them."""
+
+    rows: Sequence[Row]
+    progress: Progress
+    guards: Guards
 
 
 def sentence_of(ending: Ending, turn: Turn, limits: TurnLimits) -> str:
@@ -58,11 +69,11 @@ def sentence_of(ending: Ending, turn: Turn, limits: TurnLimits) -> str:
     )
 
 
-def given_up(rows: Sequence[Row], guards: Guards) -> Ending | None:
+def given_up(stand: Stand) -> Ending | None:
     """Why no model is asked any more, whatever the last one still wanted; None: it is."""
-    if guards.is_broken:
-        return Ending(StopReason.LOOP, limit=str(guards.standstill.count))
-    last = [row.body.outcome for row in rows if isinstance(row.body, ResultRow)][-REFUSALS_IN_A_ROW:]
+    if stand.guards.is_broken:
+        return Ending(StopReason.LOOP, limit=str(stand.guards.standstill.count))
+    last = [row.body.outcome for row in stand.rows if isinstance(row.body, ResultRow)][-REFUSALS_IN_A_ROW:]
     if len(last) == REFUSALS_IN_A_ROW and set(last) <= {"denied", "expired"}:
         return Ending(StopReason.APPROVAL_DENIED if "denied" in last else StopReason.APPROVAL_EXPIRED)
     return None
@@ -77,9 +88,17 @@ def spent(rows: Sequence[Row], limits: TurnLimits) -> Ending | None:
     return None
 
 
-def finished(turn: Turn, progress: Progress, rows: Sequence[Row], guards: Guards, limits: TurnLimits) -> Ending | None:
+def silent(stand: Stand, limits: TurnLimits) -> StopReason:
+    """Why the model had nothing to say, twice."""
+    if stand.guards.blocked:
+        return StopReason.LOOP
+    return StopReason.TOOL_LIMIT if stand.progress.calls_made >= limits.tool_calls else StopReason.EMPTY
+
+
+def finished(turn: Turn, stand: Stand, limits: TurnLimits) -> Ending | None:
     """How the turn ends after its last step; None when there must be another: it said nothing at all, or was cut off."""
-    last = next((row.body for row in reversed(rows) if isinstance(row.body, StepRow)), None)
+    progress, blocked = stand.progress, stand.guards.blocked
+    last = next((row.body for row in reversed(stand.rows) if isinstance(row.body, StepRow)), None)
     if progress.last_stop == ModelStopReason.REFUSED:
         return Ending(StopReason.REFUSED)
     if progress.is_cut:
@@ -88,8 +107,8 @@ def finished(turn: Turn, progress: Progress, rows: Sequence[Row], guards: Guards
         return Ending(StopReason.CONTEXT_OVERFLOW)
     if last is None or not _UNSEEN.sub("", text_of(last)):
         return None
-    if guards.blocked:
-        return Ending(StopReason.LOOP, limit=str(guards.blocked.count))
+    if blocked:
+        return Ending(StopReason.LOOP, limit=str(blocked.count))
     if progress.calls_made >= limits.tool_calls:
         return Ending(StopReason.TOOL_LIMIT)
     why = say(f"instead_{last.fault}", turn.language, wanted=last.wanted, model=last.model) if last.fault else ""
@@ -97,7 +116,8 @@ def finished(turn: Turn, progress: Progress, rows: Sequence[Row], guards: Guards
 
 
 def unavailable(turn: Turn, failed: StepFailed, now: float, zone: str) -> Ending:
-    """No model answered. What is told is what the first of the chain met: that is what the owner wants mended."""
+    """No model answered. What is told is what the first of the chain met, which is what the owner wants mended, and when
+    the next of the chain can be asked again."""
     reference = secrets.token_hex(3)
     model, cause = failed.model, failed.cause
     log.error("turn %s: no model answered, reference %s: %s from %s", turn.id, reference, type(cause).__name__, model)
@@ -107,6 +127,12 @@ def unavailable(turn: Turn, failed: StepFailed, now: float, zone: str) -> Ending
         case ModelNotHere():
             return Ending(StopReason.NO_MODEL, reference=reference)
     until = until_words(cause.retry_after, now, zone)
-    why = fault_sentence(type(cause), turn.language, provider=model.provider, model=model.model, until=until)
+    again = again_words(failed.again_at, now, zone, turn.language)
+    why = fault_sentence(
+        type(cause), turn.language, provider=model.provider, model=model.model, until=until, again=again
+    )
+    is_parked = cause.until is not None and isinstance(cause, KeyRefused | NoCredit)
+    parked = parked_sentence(turn.language, cause.until or 0.0, now, zone) if is_parked else ""
+    why = in_a_row(why, parked, others_sentence(type(cause), turn.language, again))
     reason = StopReason.NO_MODEL if isinstance(cause, ModelMissing) else StopReason.PROVIDER_UNAVAILABLE
     return Ending(reason, say("with_reference", turn.language, told=why, reference=reference), reference)

@@ -11,7 +11,7 @@ from typing import Final
 
 from bot.brain.approvals import Approvals
 from bot.brain.calls import Bench, Bounds, CallRunner
-from bot.brain.endings import Ending, finished, given_up, sentence_of, spent, unavailable
+from bot.brain.endings import Ending, Stand, finished, given_up, sentence_of, silent, spent, unavailable
 from bot.brain.files import is_unreadable, pictures_of, told
 from bot.brain.guards import Guards
 from bot.brain.history import NO_PICTURES
@@ -20,7 +20,8 @@ from bot.brain.policy import Policy
 from bot.brain.progress import Progress, calls_of, progress_of
 from bot.brain.prompt import WINDOW_TOKENS, Persona, request_for
 from bot.brain.purse import Purse
-from bot.brain.step import ModelSteps, StepFailed
+from bot.brain.routing.course import Routes, route_in, why_none
+from bot.brain.step import BuildRequest, ModelSteps, StepFailed
 from bot.brain.turn import Emit, Floor, Turn
 from bot.core.address import Address
 from bot.core.events import Notice, Resumed, TurnEnded
@@ -28,7 +29,18 @@ from bot.core.model import CallBlock, ModelRef, ModelRequest, TextBlock, Thinkin
 from bot.core.ports import Clock, Provider
 from bot.core.stop import StopReason
 from bot.core.tool import Effect, ToolCall, ToolSpec
-from bot.core.transcript import Because, EndRow, GivenRow, KeptFile, ResultRow, RevisedRow, Row, StepRow, UserRow
+from bot.core.transcript import (
+    Because,
+    EndRow,
+    GivenRow,
+    KeptFile,
+    ResultRow,
+    RevisedRow,
+    RouteRow,
+    Row,
+    StepRow,
+    UserRow,
+)
 from bot.store.store import Store
 from bot.store.transcript import Draft, Opening
 
@@ -46,17 +58,14 @@ STANDSTILL: Final = (
 )
 
 
-ChooseChain = Callable[[Turn], Sequence[ModelRef]]
-
-
 class Brain:
-    """Answers turns. ``chain`` chooses the models of a turn, the first wanted most; ``persona`` reads SOUL.md anew."""
+    """Answers turns. ``routes`` chooses the models of a turn; ``persona`` reads SOUL.md anew."""
 
     def __init__(
         self,
         *,
         provider: Provider,
-        chain: ChooseChain,
+        routes: Routes,
         persona: Callable[[], Persona],
         bench: Bench,
         policy: Policy,
@@ -66,7 +75,7 @@ class Brain:
         limits: TurnLimits,
         purse: Purse,
     ) -> None:
-        self._chain, self._persona, self._bench, self._policy = chain, persona, bench, policy
+        self._routes, self._persona, self._bench, self._policy = routes, persona, bench, policy
         self._store, self._clock, self._limits, self._approvals = store, clock, limits, approvals
         self._purse = purse
         self._steps = ModelSteps(provider, store, clock, purse)
@@ -92,7 +101,7 @@ class Brain:
     async def end(self, turn: Turn, ending: Ending, emit: Emit) -> StopReason:
         """Write the end row and tell the view. Questions that are still open become void."""
         text = sentence_of(ending, turn, self._limits)
-        rows = (ending.step,) if ending.step is not None else ()
+        rows = [row for row in (ending.route, ending.step) if row is not None]
         end = EndRow(ending.reason, text, ending.reference)
         await self._store.transcript.append(turn.address, turn.id, self._clock.now(), *rows, end)
         emit(TurnEnded(ending.reason, text, ending.calls))
@@ -147,7 +156,7 @@ class Brain:
             )
         await self._approvals.void(turn.id)
         progress = progress_of(rows := await self._store.transcript.turn_rows(turn.id))
-        self._tell(turn, rows, emit)
+        await self._tell(turn, rows, emit)
         emit(await self._resumed(turn, progress, progress.text))
         return await self.end(turn, Ending(reason, reference=reference), emit)
 
@@ -159,14 +168,14 @@ class Brain:
         self, turn: Turn, rows: Sequence[Row], progress: Progress, end: EndRow, emit: Emit
     ) -> StopReason:
         if end.reason is not StopReason.UNREADABLE:  # its own sentence says all there is to say of the files
-            self._tell(turn, rows, emit)
+            await self._tell(turn, rows, emit)
         emit(await self._resumed(turn, progress, progress.text))
         emit(TurnEnded(end.reason, end.text, self._split(turn, progress.open_calls)[1]))
         return end.reason
 
-    def _tell(self, turn: Turn, rows: Sequence[Row], emit: Emit) -> None:
+    async def _tell(self, turn: Turn, rows: Sequence[Row], emit: Emit) -> None:
         """What the person has to know of the files that came along."""
-        chain = self._chain(turn)
+        chain = self._routes.models(turn, route_in(rows) or await self._routes.route(turn, rows))
         for sentence in told(rows, turn.language, sees=bool(chain) and chain[0].vision):
             emit(Notice(sentence))
 
@@ -186,68 +195,81 @@ class Brain:
         empty = 0
         while True:
             rows, known = known or await self._store.transcript.turn_rows(turn.id), ()
-            progress, guards = progress_of(rows), Guards(rows, self._bench.tools)
-            own, foreign = self._split(turn, progress.open_calls)
+            stand = Stand(rows, progress_of(rows), Guards(rows, self._bench.tools))
+            own, foreign = self._split(turn, stand.progress.open_calls)
             if own:
-                bounds = Bounds(guards, running_out(rows, self._limits.tokens))
+                bounds = Bounds(stand.guards, running_out(rows, self._limits.tokens))
                 waited += await self._calls.run(turn, own, emit, floor, bounds)
                 continue
             if foreign:
                 return Ending(StopReason.CALLER_TOOLS, calls=foreign)
-            if ending := given_up(rows, guards):
+            if ending := given_up(stand):
                 return ending
-            if not progress.fresh_input:
-                if ending := finished(turn, progress, rows, guards, self._limits):
+            if not stand.progress.fresh_input:
+                if ending := finished(turn, stand, self._limits):
                     return ending
-                empty += not progress.is_cut
+                empty += not stand.progress.is_cut
                 if empty >= EMPTY_TRIES:
-                    return Ending(self._silent(progress, guards))
-            elif await floor.steer(progress.steps == 0):
+                    return Ending(silent(stand, self._limits))
+            elif await floor.steer(stand.progress.steps == 0):
                 continue
             if ending := spent(rows, self._limits):
                 return ending
             left = self._limits.seconds - (self._clock.monotonic() - began - waited)
-            done = await self._step(turn, emit, past, rows, progress, guards, draft, left)
+            route = route_in(rows)
+            chosen = route or await self._routes.route(turn, rows)
+            done = await self._step(turn, emit, past, stand, chosen, draft, left)
             draft = None
             if isinstance(done, Ending):
-                return done
-            known = [*rows, *done]
-
-    def _silent(self, progress: Progress, guards: Guards) -> StopReason:
-        """Why the model had nothing to say, twice."""
-        if guards.blocked:
-            return StopReason.LOOP
-        return StopReason.TOOL_LIMIT if progress.calls_made >= self._limits.tool_calls else StopReason.EMPTY
+                return done if route else replace(done, route=chosen)
+            added = (done,) if route else (chosen, done)
+            known = [*rows, *await self._store.transcript.append(turn.address, turn.id, self._clock.now(), *added)]
 
     async def _step(
         self,
         turn: Turn,
         emit: Emit,
         past: Sequence[Row],
-        rows: Sequence[Row],
-        progress: Progress,
-        guards: Guards,
+        stand: Stand,
+        route: RouteRow,
         draft: Draft | None,
         left: float,
-    ) -> Ending | Sequence[Row]:
-        """The rows that one model call added, or the end of the turn."""
-        chain = self._chain(turn)
+    ) -> Ending | StepRow:
+        """What one model call said, or the end of the turn."""
+        rows, progress = stand.rows, stand.progress
+        chain = self._routes.models(turn, route)
         if not chain:
-            return Ending(StopReason.NO_MODEL)
+            return Ending(StopReason.NO_MODEL, why_none(route, turn.language))
         allowed = await self._purse.look(turn.sender.identity, chain, turn.language)
         if allowed.refusal:
             return Ending(StopReason.MONEY, allowed.refusal)
         chain = allowed.models
         if progress.steps == 0 and is_unreadable(rows, sees=chain[0].vision):
             return Ending(StopReason.UNREADABLE, "\n\n".join(told(rows, turn.language, sees=chain[0].vision)))
-        self._tell(turn, rows, emit)
+        await self._tell(turn, rows, emit)
         if allowed.notice:
             emit(Notice(allowed.notice))
-        sees = any(model.vision for model in chain)
+        build = await self._builder(turn, past, stand, sees=any(model.vision for model in chain))
+        because = _because(progress, rows)
+        try:
+            async with asyncio.timeout(max(0.0, left)):
+                step = await self._steps.run(turn, chain, build, draft or Draft(progress.steps), progress, emit)
+        except TimeoutError:
+            unfinished = await self._store.transcript.draft(turn.id)
+            return Ending(StopReason.TIME_LIMIT, step=_broken_off(unfinished, because) if unfinished else None)
+        except StepFailed as failed:
+            ending = unavailable(turn, failed, self._clock.now(), turn.zone or self._bench.zone)
+            return replace(ending, step=replace(failed.partial, because=because))
+        step = replace(_with_unique_ids(step, rows), because=because)
+        beyond = [block for block in step.content if isinstance(block, CallBlock)][self._calls_left(stand) :]
+        return replace(step, content=tuple(block for block in step.content if block not in beyond))
+
+    async def _builder(self, turn: Turn, past: Sequence[Row], stand: Stand, *, sees: bool) -> BuildRequest:
+        """What makes the request to a model of the next step."""
+        rows, progress, blocked = stand.rows, stand.progress, stand.guards.blocked
         pictures = await pictures_of(rows, self._store.files) if sees else NO_PICTURES
         persona = self._persona()
-        calls_left = 0 if guards.blocked else max(0, self._limits.tool_calls - progress.calls_made)
-        no_more_tools = STANDSTILL.format(count=guards.blocked.count) if guards.blocked else LIMIT_REACHED
+        no_more_tools = STANDSTILL.format(count=blocked.count) if blocked else LIMIT_REACHED
 
         def build(model: ModelRef, unfinished: str) -> ModelRequest:
             return request_for(
@@ -261,24 +283,14 @@ class Brain:
                 zone=turn.zone or self._bench.zone,
                 unfinished=unfinished,
                 continues=progress.is_cut,
-                no_more_tools="" if calls_left else no_more_tools,
+                no_more_tools="" if self._calls_left(stand) else no_more_tools,
                 pictures=pictures,
             )
 
-        because = _because(progress, rows)
-        try:
-            async with asyncio.timeout(max(0.0, left)):
-                step = await self._steps.run(turn, chain, build, draft or Draft(progress.steps), progress, emit)
-        except TimeoutError:
-            unfinished = await self._store.transcript.draft(turn.id)
-            return Ending(StopReason.TIME_LIMIT, step=_broken_off(unfinished, because) if unfinished else None)
-        except StepFailed as failed:
-            ending = unavailable(turn, failed, self._clock.now(), turn.zone or self._bench.zone)
-            return replace(ending, step=replace(failed.partial, because=because))
-        step = replace(_with_unique_ids(step, rows), because=because)
-        beyond = [block for block in step.content if isinstance(block, CallBlock)][calls_left:]
-        step = replace(step, content=tuple(block for block in step.content if block not in beyond))
-        return await self._store.transcript.append(turn.address, turn.id, self._clock.now(), step)
+        return build
+
+    def _calls_left(self, stand: Stand) -> int:
+        return 0 if stand.guards.blocked else max(0, self._limits.tool_calls - stand.progress.calls_made)
 
     def _specs(self, turn: Turn) -> tuple[ToolSpec, ...]:
         """Our tools and, for an API client, its own beside those of ours that need no press: nobody could be asked."""

@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from typing import Literal
+from typing import Final, Literal
 
 from bot.brain.draft import DraftWriter
 from bot.brain.progress import Progress
 from bot.brain.purse import Purse
+from bot.brain.spent import Spent
 from bot.brain.turn import Emit, Turn
+from bot.brain.walk import Walk
 from bot.core.errors import (
+    ContentRefused,
     KeyRefused,
     ModelMissing,
+    ModelResting,
     NoCredit,
     ProviderError,
     ProviderUnreachable,
     RequestRefused,
+    StoreError,
     StreamCut,
-    StreamStalled,
 )
 from bot.core.events import Notice, Resumed, TextDelta, ThinkingStarted
 from bot.core.model import (
@@ -33,7 +38,6 @@ from bot.core.model import (
     ModelStopReason,
     ModelText,
     ModelThought,
-    ModelUsage,
     TextBlock,
     ThinkingBlock,
     Usage,
@@ -49,20 +53,21 @@ from bot.store.transcript import Draft
 
 log = logging.getLogger(__name__)
 
-TRIES_AFTER_TEXT = 2
-"""How often one model is asked when its stream breaks; failures before the first event are retried by the provider."""
+BILL_SECONDS: Final = 0.5
+"""How long a turn that is being stopped may take to note what the broken answer cost."""
 
 Fault = Literal["key_refused", "no_credit", "model_missing", "request_refused", "unreachable"]
 BuildRequest = Callable[[ModelRef, str], ModelRequest]
 
 
 class StepFailed(Exception):
-    """No model of the chain finished the step. ``model`` was asked first and met ``cause``; ``partial`` is the row of
-    what was shown of the step, and of what was wrong."""
+    """No model of the chain finished the step. ``model`` was wanted first and met ``cause``; ``partial`` is the row of
+    what was shown of the step, and of what was wrong. ``again_at`` is the Unix time from which on a model of the chain
+    will be asked again, None where waiting mends nothing."""
 
-    def __init__(self, partial: StepRow, model: ModelRef, cause: ProviderError) -> None:
+    def __init__(self, partial: StepRow, model: ModelRef, cause: ProviderError, again_at: float | None = None) -> None:
         super().__init__(str(cause))
-        self.partial, self.model, self.cause = partial, model, cause
+        self.partial, self.model, self.cause, self.again_at = partial, model, cause, again_at
 
 
 def fault_of(error: ProviderError) -> Fault:
@@ -95,6 +100,13 @@ def _milder(request: ModelRequest, model: ModelRef, terse: set[ModelRef], blind:
     return True
 
 
+def _log(turn: Turn, model: ModelRef, error: ProviderError) -> None:
+    if isinstance(error, ModelResting):
+        log.info("turn %s: %s is left alone (%s)", turn.id, model, type(error.cause).__name__)
+    else:
+        log.warning("turn %s: %s failed: %s (%s)", turn.id, model, type(error).__name__, error.detail or error)
+
+
 def _cancelled() -> int:
     task = asyncio.current_task()
     return task.cancelling() if task else 0
@@ -119,21 +131,20 @@ class ModelSteps:
 
         Raises ``StepFailed`` when every model failed, ``StoreError`` when text could not be stored.
         """
-        first: ProviderError | None = None
         cancelled = _cancelled()
-        given_up: ModelRef | None = None
         longest = draft.text
         blind: set[ModelRef] = set()
         terse: set[ModelRef] = set()
         before = Resumed(progress.text, progress.tools, await self._cards(turn) if progress.tools else ())
-        for model in (model for model in chain for _ in range(TRIES_AFTER_TEXT)):
-            if model == given_up:
-                continue
+        walk = Walk(chain)
+        for ask in walk:
+            model = ask.model
             emit(ThinkingStarted())
             anew = await self._anew(turn, draft, progress)
             writer = self._writer(turn, draft, progress, before, emit, anew)
             seeing = replace(model, vision=False) if model in blind else model
             request = build(seeing, "" if anew is not None else draft.text)
+            request = replace(request, attempts=ask.attempts, tried=ask.tried, insist=ask.insist)
             if model in terse:
                 request = replace(request, model=seeing)
             try:
@@ -143,6 +154,7 @@ class ModelSteps:
                 if anew is not None and not writer.wrote:
                     await self._taken_back(turn, step, anew)
                     emit(before)
+                first = walk.first
                 return (
                     step
                     if model == chain[0] or first is None
@@ -151,25 +163,18 @@ class ModelSteps:
             except ProviderError as error:
                 if _cancelled() > cancelled:  # what broke is the connection that the cancellation closed
                     raise asyncio.CancelledError from error
-                first = first or error
-                log.warning("turn %s: %s failed: %s (%s)", turn.id, model, type(error).__name__, error.detail or error)
+                _log(turn, model, error)
                 draft = writer.draft if writer.wrote else draft
                 longest = max(longest, draft.text, key=len)
-                again = (
-                    error.retryable and writer.wrote and not (isinstance(error, StreamStalled) and len(set(chain)) > 1)
-                )
-                if isinstance(error, RequestRefused):
-                    again = _milder(request, model, terse, blind)
-                given_up = None if again else model
-                if not error.next_model:
-                    break
+                milder = isinstance(error, RequestRefused) and _milder(request, model, terse, blind)
+                walk.failed(ask, error, wrote=writer.wrote, milder=milder)
         if len(longest) > len(draft.text) and await self._anew(turn, draft, progress) is not None:
             draft = replace(draft, text=longest)
             emit(replace(before, text=progress.with_next(longest)))
-        cause = first or ProviderUnreachable("No model was asked.")
+        cause = walk.first or ProviderUnreachable("No model was asked.")
         shown = (TextBlock(draft.text),) if draft.text else ()
         partial = StepRow(draft.step, shown, "", "", wanted=str(chain[0]), fault=fault_of(cause))
-        raise StepFailed(partial, chain[0], cause)
+        raise StepFailed(partial, chain[0], cause, walk.again_at)
 
     async def _cards(self, turn: Turn) -> tuple[ApprovalCard, ...]:
         return tuple(approval.card for approval in await self._store.approvals.of_turn(turn.id))
@@ -204,14 +209,31 @@ class ModelSteps:
         return DraftWriter(self._store.transcript, turn.id, draft, show, anew)
 
     async def _ask(self, turn: Turn, request: ModelRequest, writer: DraftWriter) -> StepRow:
+        spent = Spent(request)
+        try:
+            step = await self._answered(turn, replace(request, wasted=spent.wasted), writer, spent)
+        except ProviderError:
+            await self._bill(turn, request.model, spent.bills)
+            raise
+        except asyncio.CancelledError:
+            with suppress(TimeoutError, StoreError):
+                async with asyncio.timeout(BILL_SECONDS):
+                    await self._bill(turn, request.model, spent.bills)
+            raise
+        await self._bill(turn, request.model, spent.bills)
+        return step
+
+    async def _answered(self, turn: Turn, request: ModelRequest, writer: DraftWriter, spent: Spent) -> StepRow:
         thoughts: list[ThinkingBlock] = []
         calls: list[ToolCall] = []
-        usage, stop = Usage(), ""
+        stop = ""
         failure: ProviderError | None = None
         async with alongside(writer.run()):
             try:
                 async with self._provider.stream(request) as events:
+                    spent.begins()
                     async for event in events:
+                        spent.note(event)
                         match event:
                             case ModelText(text=text):
                                 writer.add(text)
@@ -219,26 +241,24 @@ class ModelSteps:
                                 thoughts.append(block)
                             case ModelCall(call=call):
                                 calls.append(call)
-                            case ModelUsage(usage=seen):
-                                usage = seen
                             case ModelStop(reason=reason):
                                 stop = reason.value
+            except ContentRefused as error:  # no other model is to be tried on it: it counts as the model's own refusal
+                _log(turn, request.model, error)
+                stop = ModelStopReason.REFUSED.value
             except ProviderError as error:
                 failure = error
             writer.finish()
-        await self._bill(turn, request.model, usage)
         if failure is not None:
             raise failure
         written = (TextBlock(writer.text),) if writer.text else ()
-        return StepRow(
-            writer.draft.step, (*thoughts, *written, *map(CallBlock, calls)), str(request.model), stop, usage
-        )
+        content = (*thoughts, *written, *map(CallBlock, calls))
+        return StepRow(writer.draft.step, content, str(request.model), stop, spent.answer)
 
-    async def _bill(self, turn: Turn, model: ModelRef, usage: Usage) -> None:
-        if usage == Usage():
-            return
-        usd = None if model.price is None else model.price.cost(usage)
-        self._purse.spent(turn.sender.identity, usd or 0.0)
-        await self._store.usage.add(
-            self._clock.now(), turn.id, turn.address, turn.sender.identity, str(model), usage, usd
-        )
+    async def _bill(self, turn: Turn, model: ModelRef, bills: Iterable[Usage]) -> None:
+        for usage in bills:
+            usd = None if model.price is None else model.price.cost(usage)
+            self._purse.spent(turn.sender.identity, usd or 0.0)
+            await self._store.usage.add(
+                self._clock.now(), turn.id, turn.address, turn.sender.identity, str(model), usage, usd
+            )

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
+
+from bot.core.text import CJK
 
 LATIN_CHARS_PER_TOKEN: Final = 3.6
 CJK_TOKENS_PER_CHAR: Final = 0.75
 MESSAGE_TOKENS: Final = 6
 """What role markers and separators add per message in common chat templates."""
 
-_CJK = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]")
-
 
 def estimated_tokens(text: str) -> int:
     """Never below what is likely: rounded up."""
-    cjk = len(_CJK.findall(text))
+    cjk = len(CJK.findall(text))
     return int(cjk * CJK_TOKENS_PER_CHAR + (len(text) - cjk) / LATIN_CHARS_PER_TOKEN) + 1

@@ -20,7 +20,7 @@ Emit = Callable[[TurnEvent], None]
 class Turn:
     """``message`` opened it. ``can_edit`` False: text that was shown can only be continued, never taken back.
     ``gather`` is ``ModelRequest.gather``. ``zone`` is the chat's own time zone, "" for the house's; ``work`` how much the
-    person wants to see of the tools at work."""
+    person wants to see of the tools at work; ``model`` the one that was picked for the chat, "" for none."""
 
     id: str
     message: UserMessage
@@ -29,6 +29,7 @@ class Turn:
     gather: float = 0.0
     zone: str = ""
     work: Literal["all", "brief", "none"] = "all"
+    model: str = ""
 
     @property
     def address(self) -> Address:

@@ -15,7 +15,6 @@ from typing import Final, Literal
 from pydantic import BaseModel
 
 from bot.config.checks import model_entries
-from bot.config.discover import NOT_BUILT
 from bot.config.loaded import Config, Entry, holds_secret, secret_fields
 from bot.config.problems import dotted, every_problem
 from bot.config.unread import UNREAD, unread_and_set
@@ -191,17 +190,14 @@ def _channels(config: Config) -> Iterator[Finding]:
 
 def _off(area: str, name: str, entry: Entry) -> Finding:
     """Off for want of a secret is a choice; off in spite of one needs a look."""
-    wanted = holds_secret(entry.config) or (entry.missing == NOT_BUILT and not list(secret_fields(entry.config)))
     line = f"{name} is off. {entry.missing}"
-    if not wanted:
+    if not holds_secret(entry.config):
         return Finding("ok", area, line)
     return Finding("warn", area, line, _advice(area, name, entry))
 
 
 def _advice(area: str, name: str, entry: Entry) -> str:
     """What to do about an entry that is off: the library first, since without it no key helps."""
-    if entry.missing == NOT_BUILT:
-        return "use a version that has it"
     command = _INSTALL.search(entry.missing)
     if command:
         return f"run {command.group()}"

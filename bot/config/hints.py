@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Final
 
 from pydantic import BaseModel
@@ -36,14 +37,19 @@ def one_of(words: Sequence[str]) -> str:
 
 
 class Places:
-    """Knows the keys of all sections. ``roots`` maps the place of a section to the model that reads it."""
+    """Knows the keys of all sections. ``roots`` maps the place of a section to the model that reads it, and is asked at
+    the first unknown key."""
 
-    def __init__(self, roots: Mapping[Place, type[BaseModel]]) -> None:
-        self._places: list[Place] = []
-        for place, cls in roots.items():
-            self._places += [place[:length] for length in range(1, len(place) + 1)]
-            self._places.extend(_below(place, cls))
-        self._places = list(dict.fromkeys(self._places))
+    def __init__(self, roots: Callable[[], Mapping[Place, type[BaseModel]]]) -> None:
+        self._roots = roots
+
+    @cached_property
+    def _places(self) -> Sequence[Place]:
+        places: list[Place] = []
+        for place, cls in self._roots().items():
+            places += [place[:length] for length in range(1, len(place) + 1)]
+            places.extend(_below(place, cls))
+        return list(dict.fromkeys(places))
 
     def unknown(self, section: Place, key: str, known: Iterable[str]) -> str:
         """A sentence about the unknown ``key`` in ``section``, whose own keys are ``known``."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,7 +16,7 @@ from bot.config.discover import CHANNELS, PROVIDERS, Shelf
 from bot.config.fit import Fitting
 from bot.config.hints import Places, did_you_mean
 from bot.config.loaded import Config, Entry
-from bot.config.problems import Findings
+from bot.config.problems import Findings, Place
 from bot.config.section import is_off
 from bot.config.sections import Settings
 from bot.config.sources import Source, read_source
@@ -36,7 +37,7 @@ def load(path: Path | None, env: Mapping[str, str], cwd: Path | None = None) -> 
     """
     source = read_source(path, env, cwd or Path.cwd())
     findings = source.findings
-    fitting = Fitting(findings, _places(), source.base, source.home)
+    fitting = Fitting(findings, Places(_every_section), source.base, source.home)
     tree = dict(source.tree)
     sections = {shelf: _shelf_section(tree.pop(shelf, None), shelf, findings) for shelf in _SHELVES}
     settings = fitting.model(Settings, tree, ())
@@ -67,11 +68,15 @@ def _config(
     return Config(file=file, base=source.base, channels=channels, providers=providers, hidden=frozenset(hidden), **own)
 
 
-def _places() -> Places:
-    documented: dict[tuple[str | int, ...], type[BaseModel]] = {(): Settings}
-    for name, shelf in _SHELVES.items():
-        documented |= {(name, kind): model for kind, model in shelf.documented.items()}
-    return Places(documented)
+def _every_section() -> Mapping[Place, type[BaseModel]]:
+    """Also those that the file does not name, but for what needs a library that is not installed."""
+    sections: dict[Place, type[BaseModel]] = {(): Settings}
+    for area, shelf in _SHELVES.items():
+        for name in shelf.names():
+            with suppress(ConfigError):
+                kind = shelf.kind(name)
+                sections |= {(area, name): kind.config} if kind else {}
+    return sections
 
 
 def _shelf_section(value: Any, shelf: str, findings: Findings) -> dict[str, Any] | None:
@@ -127,7 +132,7 @@ def _entry(shelf: str, name: str, kind: Any, value: Any, fitting: Fitting) -> En
     if config is None:
         return None
     anchored = anchor_paths(config, fitting.base, fitting.home)
-    return Entry(name, found.name, anchored, found.module, _missing(anchored) or found.needs)
+    return Entry(name, found.name, anchored, found.module, _missing(anchored))
 
 
 def _unknown_kind(shelf: str, name: str, kind: Any, findings: Findings) -> None:

@@ -1,4 +1,4 @@
-"""A first look at a rule's ``match``: signs, brackets and names. What it means, the router decides."""
+"""A look at a rule's ``match``: signs, brackets and names in the words of who wrote it, then the expression itself."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from bot.config.hints import did_you_mean
 
 NAMES: Final = ("intent", "complexity", "privacy", "channel", "person", "images", "length")
 """What a rule may ask about."""
+
+_SAMPLES: Final = {"images": False, "length": 0}
 
 _TOKEN: Final = re.compile(
     r"""\s+|//[^\n]*|[rRbB]{0,2}("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|(?P<number>\d[\w.]*)
@@ -42,7 +44,29 @@ def checked_match(text: str) -> str:
                 raise ValueError("a bracket is closed that was not opened")
     if brackets:
         raise ValueError("a bracket is opened and not closed")
+    _try(text)
     return text
+
+
+def _try(text: str) -> None:
+    """Ask it of an empty message: what cannot be evaluated now never could."""
+    import cel  # only whoever has rules pays for it
+
+    facts = {name: _SAMPLES.get(name, "") for name in NAMES}
+    try:
+        answer = cel.compile(text).execute(facts)
+    except ValueError as error:
+        raise ValueError("is no expression (CEL): look at its signs and their order") from error
+    except TypeError as error:
+        raise ValueError(
+            "compares what cannot be compared: images is true or false, length is a number, the rest is text"
+        ) from error
+    except RuntimeError as error:
+        raise ValueError("calls a function that expressions do not know") from error
+    except LookupError:
+        return  # of an empty message; others may have what is looked for
+    if not isinstance(answer, bool):
+        raise ValueError("must be true or false in the end")
 
 
 def _check_name(name: str, *, is_call: bool) -> None:

@@ -1,6 +1,14 @@
-"""What text must be before it is stored or sent on."""
+"""What text must be before it is stored or sent on, and which of it is written without spaces."""
 
 from __future__ import annotations
+
+import re
+from typing import Final
+
+CJK: Final = re.compile(
+    r"[\u1100-\u11ff\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef]|[\U00020000-\U0003ffff]"
+)
+"""One character of Chinese, Japanese or Korean. Shared, because ranges so wide take long to compile."""
 
 
 def storable(text: str) -> str:

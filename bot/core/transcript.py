@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -161,13 +161,62 @@ class EndRow:
 
 
 @dataclass(frozen=True, slots=True)
+class RouteRow:
+    """Which models the turn was given, the first wanted most, and why. ``models`` are ``provider/model``; ``rule`` is the
+    expression that matched, or what else decided; ``private`` keeps the turn on models nearby. ``scores`` are those of the
+    intents that were near, ``parameters`` what the message tells of itself (topic, names, time range)."""
+
+    intent: str
+    complexity: str
+    privacy: str
+    rule: str
+    models: tuple[str, ...]
+    private: bool = False
+    scores: Mapping[str, float] = field(default_factory=dict)
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    kind: Literal["route"] = "route"
+
+
+@dataclass(frozen=True, slots=True)
+class JoinedRow:
+    """The skills and tools that the conversation's prompt has from this turn on, by name, in the order in which they came:
+    all of them, not only what is new."""
+
+    skills: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+    kind: Literal["joined"] = "joined"
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryRow:
+    """In short, what the conversation held up to the row ``upto``: prompts have this in the place of those rows."""
+
+    text: str
+    upto: int
+    kind: Literal["summary"] = "summary"
+
+
+@dataclass(frozen=True, slots=True)
 class BreakRow:
     """``/new``: what came before is no longer history for prompts."""
 
     kind: Literal["break"] = "break"
 
 
-Body = UserRow | RevisedRow | OverheardRow | GivenRow | StepRow | ResultRow | ReplyRow | EndRow | BreakRow
+Body = (
+    UserRow
+    | RevisedRow
+    | OverheardRow
+    | GivenRow
+    | RouteRow
+    | JoinedRow
+    | SummaryRow
+    | StepRow
+    | ResultRow
+    | ReplyRow
+    | EndRow
+    | BreakRow
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,8 @@ CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
 TIMEZONE: Final = "timezone"
 KEYS: Final = ("language", TIMEZONE, "trigger", "work")
 AUTO: Final = "auto"
+MODEL: Final = "model"
+"""The model that was picked for the chat. Set by ``/model``, not by ``/settings``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,7 @@ class ChatSettings:
     timezone: str = ""
     trigger: str = ""
     work: Work = "all"
+    model: str = ""
 
 
 class Settings:
@@ -44,7 +47,7 @@ class Settings:
         """Before the first message. A value that means nothing any more is as if it were not set."""
         for address, values in (await self._rows.all()).items():
             for key, value in values.items():
-                if key in KEYS and valid(key, value) == value:
+                if key == MODEL or (key in KEYS and valid(key, value) == value):
                     self._change(address, key, value)
 
     def of(self, address: Address) -> ChatSettings:

@@ -29,6 +29,7 @@ from bot.store.transcript import Opening
 from bot.tools.registry import find_tools
 from tests.fakes.clock import FakeClock
 from tests.fakes.provider import FakeProvider
+from tests.fakes.routes import FakeRoutes
 
 HERE = Address("web", "main", "c")
 OWNER = Sender("web", "owner", "Owner")
@@ -52,6 +53,7 @@ class House:
     workspace: Path
     chain: list[ModelRef]
     tools: Mapping[str, Tool]
+    routes: FakeRoutes
     events: list[TurnEvent] = field(default_factory=list)
     steer: Callable[[bool], Awaitable[int]] | None = None
     parked: int = 0
@@ -102,9 +104,10 @@ async def make_house(tmp_path: Path) -> AsyncIterator[MakeHouse]:
             tools = find_tools() if tools is None else tools
             approvals = Approvals(store.approvals, clock, lambda who: who.id == "owner", 30)
             chain = [FIRST, SECOND]
+            routes = FakeRoutes(chain)
             brain = Brain(
                 provider=provider,
-                chain=lambda turn: chain,
+                routes=routes,
                 persona=lambda: Persona("You are a test.", "small"),
                 bench=Bench(tools, tmp_path / "workspace", "UTC"),
                 policy=Policy({"*": "ask"} if approve is None else approve),
@@ -114,6 +117,6 @@ async def make_house(tmp_path: Path) -> AsyncIterator[MakeHouse]:
                 limits=limits or TurnLimits(),
                 purse=Purse(store.usage, money or MoneyLimits(), clock, "UTC"),
             )
-            return House(store, clock, provider, approvals, brain, tmp_path / "workspace", chain, tools)
+            return House(store, clock, provider, approvals, brain, tmp_path / "workspace", chain, tools, routes)
 
         yield make

@@ -43,7 +43,7 @@ from bot.core.model import (
 )
 from bot.core.stop import StopReason
 from bot.core.tool import ToolCall
-from bot.core.transcript import EndRow, GivenRow, ResultRow, Row, StepRow, UserRow
+from bot.core.transcript import EndRow, GivenRow, ResultRow, RouteRow, Row, StepRow, UserRow
 from bot.core.view import Phase
 from tests.brain.conftest import HERE, OWNER, House, MakeHouse
 from tests.fakes.provider import calls, says
@@ -79,7 +79,7 @@ async def test_a_plain_answer_is_stored_shown_and_ended(make_house: MakeHouse) -
     assert await house.answer(turn) is StopReason.ANSWERED
     assert (house.view.text, house.view.phase, house.view.notices) == ("Hello there", Phase.DONE, ())
     rows = await rows_of(house)
-    assert [type(row.body) for row in rows] == [UserRow, StepRow, EndRow]
+    assert [type(row.body) for row in rows] == [UserRow, RouteRow, StepRow, EndRow]
     assert await house.store.transcript.draft("turn1") is None
 
 
@@ -280,7 +280,7 @@ async def test_text_that_cannot_be_edited_is_continued(make_house: MakeHouse) ->
         (ProviderFailed("x"), StopReason.PROVIDER_UNAVAILABLE, "a has a fault on its side"),
         (ProviderBusy("x", retry_after=20), StopReason.PROVIDER_UNAVAILABLE, "too much to do right now"),
         (ProviderBusy("x", retry_after=5400), StopReason.PROVIDER_UNAVAILABLE, "until 09:30 UTC: its limit is reached"),
-        (ProviderBusy("x", retry_after=2e5), StopReason.PROVIDER_UNAVAILABLE, "until 2027-01-17 15:33 UTC"),
+        (ProviderBusy("x", retry_after=2e5), StopReason.PROVIDER_UNAVAILABLE, "until 2027-01-17 15:34 UTC"),
     ],
 )
 async def test_b149_when_all_models_fail_the_person_gets_one_sentence(
@@ -296,11 +296,11 @@ async def test_b149_when_all_models_fail_the_person_gets_one_sentence(
 
 
 async def test_a_failure_after_sealed_text_keeps_the_text(make_house: MakeHouse) -> None:
-    house = make_house(*([ModelText("piece "), StreamCut("cut")] for _ in range(4)))
+    house = make_house(*([ModelText("piece "), StreamCut("cut")] for _ in range(5)))
     assert await house.answer(await house.turn(can_edit=False)) is StopReason.PROVIDER_UNAVAILABLE
-    assert house.view.text == "piece piece piece piece "
+    assert house.view.text == "piece " * 5
     (step,) = bodies(await rows_of(house), StepRow)
-    assert isinstance(step, StepRow) and step.stop == "" and step.content == (TextBlock("piece piece piece piece "),)
+    assert isinstance(step, StepRow) and step.stop == "" and step.content == (TextBlock("piece " * 5),)
 
 
 async def test_b064_an_empty_answer_is_asked_for_once_more_and_then_told(make_house: MakeHouse) -> None:

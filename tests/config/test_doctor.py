@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 from aiohttp import web
+from pydantic import BaseModel
 
-from bot.config.awaited import Ollama
 from bot.config.doctor import Finding, as_json, check, failed, refused
 from bot.config.loaded import Config, Entry
 from bot.config.reach import answers, reach
@@ -19,6 +19,13 @@ from bot.net.http import Transport
 from tests.fakes.saying import PAGE, saying
 
 from .conftest import Load
+
+PROBELESS = "bot.config.section"
+"""A module that does not know how to ask its service."""
+
+
+class Ollama(BaseModel):
+    base_url: str
 
 
 async def lines(config: Config, level: str = "") -> list[str]:
@@ -60,11 +67,10 @@ def _with_channel(config: Config, entry: Entry) -> Config:
 async def test_a_channel_with_its_token_that_cannot_run_is_a_warning_and_one_without_is_none(read: Load) -> None:
     config = read("channels: {telegram: {token: '1:a'}, discord: {token: ''}}")
     entry = config.channels["telegram"]
-    unbuilt = _with_channel(
-        config, Entry(entry.name, entry.kind, entry.config, "", "It is not built into this version.")
-    )
-    assert "channels: telegram is off. It is not built into this version." in await lines(unbuilt, "warn")
-    assert "channels: discord is off. It has no token." in await lines(unbuilt, "ok")
+    without = "The library python-telegram-bot is not installed: pip install 'bowerbird[telegram]'."
+    bare = _with_channel(config, Entry(entry.name, entry.kind, entry.config, entry.module, without))
+    assert f"channels: telegram is off. {without}" in await lines(bare, "warn")
+    assert "channels: discord is off. It has no token." in await lines(bare, "ok")
 
 
 async def test_nothing_is_said_to_work_that_was_not_asked(read: Load) -> None:
@@ -226,11 +232,11 @@ async def test_a_service_works_again_when_something_of_its_kind_answers(status: 
     transport = Transport()
     try:
         url = f"http://127.0.0.1:{runner.addresses[0][1]}"
-        assert await answers(Entry("ollama", "ollama", Ollama(base_url=url), "bot.config.awaited"), transport) is works
+        assert await answers(Entry("ollama", "ollama", Ollama(base_url=url), PROBELESS), transport) is works
     finally:
         await transport.aclose()
         await runner.cleanup()
-    gone = Entry("ollama", "ollama", Ollama(base_url="http://127.0.0.1:9"), "bot.config.awaited")
+    gone = Entry("ollama", "ollama", Ollama(base_url="http://127.0.0.1:9"), PROBELESS)
     transport = Transport()
     assert not await answers(gone, transport)
     await transport.aclose()
@@ -254,7 +260,7 @@ async def server() -> str:  # type: ignore[misc]
 
 
 def _only_provider(config: Config, url: str) -> Config:
-    entry = Entry("ollama", "ollama", Ollama(base_url=url), "bot.config.awaited")
+    entry = Entry("ollama", "ollama", Ollama(base_url=url), PROBELESS)
     return replace(config, channels={}, providers={"ollama": entry})
 
 

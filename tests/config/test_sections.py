@@ -125,6 +125,10 @@ def test_expressions_over_the_known_names_pass(match: str) -> None:
         ("intent in ['a')", "closed that was not opened"),
         ('intent == "x" and images', "write &&"),
         ("intent == 'x' ; images", "a sign that expressions do not know"),
+        ("images > 0", "images is true or false"),
+        ("length", "must be true or false"),
+        ("intent == ", "is no expression"),
+        ("intnt() == 'x'", "a function that expressions do not know"),
     ],
 )
 def test_expressions_that_would_never_match_are_told(match: str, words: str) -> None:

@@ -27,7 +27,7 @@ from bot.core.model import TextBlock, Usage
 from bot.core.ports import ChannelKit, ChatSummary
 from bot.core.stop import StopReason
 from bot.core.transcript import Body, EndRow, Row, StepRow, UserRow
-from bot.core.view import ApprovalCard, Button, Part, Phase, Ref, ToolLine, View
+from bot.core.view import ApprovalCard, Button, OutFile, Part, Phase, Ref, ToolLine, View
 from bot.net.http import Transport
 from bot.time.clock import SystemClock
 from channels.terminal.channel import TerminalChannel, build
@@ -150,6 +150,9 @@ class House:
                 view = await self._asking(to, View(turn, text="I need to look.", phase=Phase.WAITING))
             case ["fail"]:
                 view = View(turn, notices=("No model can be reached.",), stop=StopReason.PROVIDER_UNAVAILABLE)
+            case ["draw"]:
+                chart = OutFile("chart.svg", "image/svg+xml", __file__)
+                view = View(turn, text="Drawn.", files=(chart,), stop=StopReason.ANSWERED)
             case ["long", count]:
                 view = await self._growing(to, View(turn), int(count))
             case _:

@@ -50,6 +50,7 @@ from bot.time.clock import SystemClock
 from bot.tools.registry import find_tools
 from tests.fakes.channel import FakeChannel
 from tests.fakes.provider import FakeProvider
+from tests.fakes.routes import FakeRoutes
 
 HERE = Address("fake", "main", "1")
 OWNER = Sender("fake", "7", "Ann")
@@ -152,7 +153,7 @@ def open_house(tmp_path: Path) -> OpenHouse:
             approvals = Approvals(store.approvals, clock, gate.is_owner, 30)
             brain = Brain(
                 provider=provider,
-                chain=lambda turn: [ModelRef("a", "big", vision=sees)],
+                routes=FakeRoutes([ModelRef("a", "big", vision=sees)]),
                 persona=lambda: Persona("You are a test.", "small"),
                 bench=Bench(find_tools(), tmp_path / "workspace", "UTC"),
                 policy=Policy({"*": "ask"}),

@@ -29,6 +29,7 @@ from bot.store.store import Store
 from bot.store.transcript import Opening
 from bot.time.clock import SystemClock
 from bot.tools.registry import find_tools
+from tests.fakes.routes import FakeRoutes
 from tests.referees.conftest import Wire
 from tests.referees.llmock import PATHS, Llmock, breaks, reply
 from tests.referees.wired import LONG, Wired
@@ -46,7 +47,7 @@ async def answered(vendor: Wired, data_dir: Path) -> tuple[StopReason, View]:
         model = ModelRef(vendor.kind, vendor.model, max_tokens=100)
         brain = Brain(
             provider=vendor.models,
-            chain=lambda turn: [model],
+            routes=FakeRoutes([model]),
             persona=lambda: Persona("You are a bowerbird.", "small"),
             bench=Bench(find_tools(), data_dir / "workspace", "UTC"),
             policy=Policy({"*": "allow"}),

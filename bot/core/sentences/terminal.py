@@ -42,5 +42,6 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
         "en": "Write your message and end it with Ctrl+D on a line of its own.",
         "zh": "请输入消息，并在单独一行按 Ctrl+D 结束。",
     },
-    "terminal_file": {"en": "file: {path}", "zh": "文件：{path}"},
+    "terminal_file": {"en": "file: {name} ({size}), at {path}", "zh": "文件：{name}（{size}），位于 {path}"},
+    "terminal_file_gone": {"en": "file: {name}, no longer here", "zh": "文件：{name}，已不在此处"},
 }

@@ -83,6 +83,14 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
         "en": "Interrupted: I am restarting and will go on here.",
         "zh": "已中断：我正在重启，稍后会在这里继续。",
     },
+    "no_private_model": {
+        "en": "This is to stay on this machine or network, and no model there can answer now. It was not sent anywhere else.",
+        "zh": "此内容须留在本机或本地网络，而目前那里没有可用的模型。它没有被发送到其他任何地方。",
+    },
+    "no_picked_model": {
+        "en": "The model picked for this chat, {model}, cannot be asked now, and no other may take its place. /model auto undoes that.",
+        "zh": "本聊天选定的模型 {model} 目前无法使用，且不会由其他模型代替。发送 /model auto 可取消选定。",
+    },
     # money
     "money_notice": {
         "en": "{share} % of today's budget is spent. It starts anew {reset}.",
@@ -132,6 +140,10 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
         "en": "{provider} does not accept its key: the owner should check it in .env or config.yaml.",
         "zh": "{provider} 不接受当前密钥：请机器人所有者检查 .env 或 config.yaml。",
     },
+    "fault_forbidden": {
+        "en": "{provider} does not let this key use “{model}”: the owner should look at the account, or choose another model.",
+        "zh": "{provider} 不允许当前密钥使用“{model}”：请机器人所有者检查账户或改用其他模型。",
+    },
     "fault_no_credit": {
         "en": "The account at {provider} has no credit left: the owner should top it up, or choose another model.",
         "zh": "{provider} 账户余额不足：请机器人所有者充值或改用其他模型。",
@@ -148,43 +160,66 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
         "en": "This conversation is too long for {model} at {provider}. Start a new one with /new.",
         "zh": "这段对话对 {provider} 的 {model} 来说太长了。请用 /new 开始新的对话。",
     },
+    "fault_content_refused": {
+        "en": "A content filter at {provider} stopped this. Please try other words.",
+        "zh": "{provider} 的内容过滤器拦截了这次请求。请换一种说法。",
+    },
+    "fault_resting": {
+        "en": "“{model}” at {provider} failed just now and is left alone for a while. Please try again {again}.",
+        "zh": "{provider} 的“{model}”刚刚出错，暂时不再询问。请{again}再试。",
+    },
     "fault_busy": {
-        "en": "{provider} has too much to do right now. Please try again in a few minutes.",
-        "zh": "{provider} 目前过于繁忙，请几分钟后再试。",
+        "en": "{provider} has too much to do right now. Please try again {again}.",
+        "zh": "{provider} 目前过于繁忙，请{again}再试。",
     },
     "fault_limited": {
-        "en": "{provider} takes no more requests of this account until {until}: its limit is reached. Please try again then.",
-        "zh": "{provider} 在 {until} 之前不再接受此账户的请求：已达到其限额。请届时再试。",
+        "en": "{provider} takes no more requests of this account until {until}: its limit is reached. Please try again {again}.",
+        "zh": "{provider} 在 {until} 之前不再接受此账户的请求：已达到其限额。请{again}再试。",
     },
     "fault_failed": {
-        "en": "{provider} has a fault on its side. Please try again in a few minutes.",
-        "zh": "{provider} 一方出现故障，请几分钟后再试。",
+        "en": "{provider} has a fault on its side. Please try again {again}.",
+        "zh": "{provider} 一方出现故障，请{again}再试。",
     },
     "fault_unreachable": {
         "en": "{provider} cannot be reached: the owner should check the network, and base_url of this provider in config.yaml."
-        " Otherwise try again in a few minutes.",
-        "zh": "无法连接 {provider}：请机器人所有者检查网络以及 config.yaml 中该提供方的 base_url，或几分钟后再试。",
+        " Otherwise try again {again}.",
+        "zh": "无法连接 {provider}：请机器人所有者检查网络以及 config.yaml 中该提供方的 base_url，或{again}再试。",
     },
     "fault_stalled": {
-        "en": "{provider} fell silent before its answer was complete. Please try again in a few minutes.",
-        "zh": "{provider} 在回答完成前没有了响应，请几分钟后再试。",
+        "en": "{provider} fell silent before its answer was complete. Please try again {again}.",
+        "zh": "{provider} 在回答完成前没有了响应，请{again}再试。",
     },
     "fault_cut": {
-        "en": "{provider} broke off before its answer was complete. Please try again.",
-        "zh": "{provider} 在回答完成前中断了连接，请重试。",
+        "en": "{provider} broke off before its answer was complete. Please try again {again}.",
+        "zh": "{provider} 在回答完成前中断了连接，请{again}再试。",
     },
     "fault_garbled": {
         "en": "{provider} sends something that is not a model's answer: the owner should check base_url of this provider in config.yaml.",
         "zh": "{provider} 返回的内容不是模型的回答：请机器人所有者检查 config.yaml 中该提供方的 base_url。",
     },
     "fault_local": {
-        "en": "The model on this machine does not work right now; `bowerbird doctor` says more. Please try again in a few minutes.",
-        "zh": "本机上的模型目前无法工作，详情见 `bowerbird doctor`。请几分钟后再试。",
+        "en": "The model on this machine does not work right now; `bowerbird doctor` says more. Please try again {again}.",
+        "zh": "本机上的模型目前无法工作，详情见 `bowerbird doctor`。请{again}再试。",
     },
     "fault_local_busy": {
         "en": "The model on this machine is still being made ready. Please try again in a moment.",
         "zh": "本机上的模型仍在准备中，请稍后再试。",
     },
+    # when it can be tried again: {again} above, and what follows a sentence that names something to mend
+    "again_soon": {"en": "in a few minutes", "zh": "几分钟后"},
+    "again_minute": {"en": "in a minute", "zh": "一分钟后"},
+    "again_then": {"en": "then", "zh": "届时"},
+    "again_at": {"en": "after {time}", "zh": "在 {time} 之后"},
+    "fault_and_others": {"en": "Another model can be asked again {again}.", "zh": "其他模型可{again}再试。"},
+    "fault_and_parked": {
+        "en": "It is not asked again before {time}; `/model reset` has it asked at once.",
+        "zh": "在 {time} 之前不会再询问它；发送 `/model reset` 可立即重试。",
+    },
+    "fault_and_rested": {
+        "en": "It is left alone for some hours; `/model reset` has it asked at once.",
+        "zh": "接下来几个小时内不会询问它；发送 `/model reset` 可立即重试。",
+    },
+    "every_model": {"en": "every model", "zh": "所有模型"},
     "store_damaged": {
         "en": "The store was damaged and has been replaced: {saved} rows were saved, the old file is kept in {aside}."
         " If something is missing, that file is where it may still be found.",

@@ -1,0 +1,1 @@
+"""Which models a turn is given, and why."""

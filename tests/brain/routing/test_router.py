@@ -1,0 +1,167 @@
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from itertools import permutations
+
+import pytest
+
+from bot.brain.routing.course import PICKED
+from bot.brain.routing.reading import Reading
+from bot.brain.routing.router import Lists, Router, Wish
+from bot.brain.routing.rules import Facts, RouteRule, Rules
+from bot.brain.turn import Turn
+from bot.core.address import Address, Sender
+from bot.core.inbound import UserMessage
+from bot.core.model import ModelRef
+
+CLOUD = ModelRef("anthropic", "sonnet", vision=True)
+SMALL = ModelRef("openai", "mini")
+HOME = ModelRef("ollama", "llama")
+CHAIN = [CLOUD, SMALL, HOME]
+CHEAP = ModelRef("openai", "nano", max_tokens=1024)
+MESSAGE = UserMessage("1", Address("telegram", "main", "7"), Sender("telegram", "7", "Ann"), "hi", 1.0)
+TURN = Turn("t", MESSAGE, "en")
+NOTHING = Reading()
+NO_LISTS = Lists()
+
+
+def router(
+    *rules: RouteRule,
+    reading: Reading = NOTHING,
+    lists: Lists = NO_LISTS,
+    chain: list[ModelRef] = CHAIN,
+    enabled: bool = True,
+) -> Router:
+    async def read(text: str) -> Reading:
+        return reading
+
+    gone = {str(HOME)} - set(map(str, chain))
+    return Router(
+        chain=lambda: chain,
+        served=lambda model: None if str(model) in gone else model,
+        near=lambda model: model.provider in ("ollama", "local"),
+        read=read,
+        named=lambda name: ModelRef("lab", "own") if name == "lab/own" else None,
+        rules=Rules(rules),
+        lists=lists,
+        enabled=enabled,
+    )
+
+
+async def models(of: Router, **wish: object) -> list[ModelRef]:
+    row = await of.route(Wish(TURN, "hi", **wish))  # type: ignore[arg-type]
+    return of.models(row)
+
+
+async def test_without_rules_the_chain_answers_and_nothing_is_read() -> None:
+    async def never(text: str) -> Reading:
+        raise AssertionError("read in vain")
+
+    plain = Router(chain=lambda: CHAIN, served=lambda model: model, near=lambda model: False, read=never)
+    row = await plain.route(Wish(TURN, "hi"))
+    assert (row.rule, row.models) == ("default", ("anthropic/sonnet", "openai/mini", "ollama/llama"))
+    assert plain.models(row) == CHAIN
+
+
+async def test_the_first_rule_that_is_true_gives_the_first_model_and_leaves_the_way_back() -> None:
+    rules = [
+        RouteRule('complexity == "hard"', CLOUD),
+        RouteRule('complexity == "simple"', CHEAP),
+        RouteRule("true", SMALL),
+    ]
+    found = await models(router(*rules, reading=Reading(complexity="simple")))
+    assert found == [CHEAP, *CHAIN]
+    assert found[0].max_tokens == 1024
+
+
+async def test_a_rule_for_a_model_of_the_chain_brings_its_own_limits() -> None:
+    ruled = ModelRef("openai", "mini", max_tokens=77)
+    assert await models(router(RouteRule("length < 5", ruled))) == [ruled, CLOUD, HOME]
+
+
+async def test_a_private_route_never_leaves_the_house() -> None:
+    rule = RouteRule('intent == "personal_info"', HOME, private=True)
+    reading = Reading(intent="personal_info")
+    assert await models(router(rule, reading=reading)) == [HOME]
+    assert await models(router(rule, reading=reading, chain=[CLOUD, SMALL])) == []
+
+
+async def test_a_private_route_with_a_model_in_the_cloud_keeps_nothing_of_it() -> None:
+    assert await models(router(RouteRule("true", CHEAP, private=True))) == [HOME]
+
+
+@pytest.mark.parametrize(
+    ("lists", "wanted"),
+    [
+        (Lists(local_only=frozenset({"x"})), [HOME]),
+        (Lists(local_preferred=frozenset({"x"})), [HOME, CLOUD, SMALL]),
+        (Lists(cloud_only=frozenset({"x"})), [CLOUD, SMALL]),
+        (Lists(local_only=frozenset({"y"})), CHAIN),
+    ],
+)
+async def test_the_lists_of_intents(lists: Lists, wanted: list[ModelRef]) -> None:
+    assert await models(router(lists=lists, reading=Reading(intent="x"))) == wanted
+
+
+async def test_pictures_go_to_a_model_that_sees_whatever_the_rule_says() -> None:
+    assert await models(router(RouteRule("images", SMALL)), pictures=True) == [CLOUD, SMALL, HOME]
+
+
+async def test_a_picked_model_is_never_replaced() -> None:
+    one = router(RouteRule("true", CHEAP))
+    assert await models(one, picked="mini") == [SMALL]
+    assert await models(one, picked="openai/mini") == [SMALL]
+    assert await models(one, picked="openai/nano") == [CHEAP]
+    assert await models(one, picked="lab/own") == [ModelRef("lab", "own")]
+    row = await one.route(Wish(TURN, "hi", picked="gone/model"))
+    assert (row.rule, one.models(row)) == (PICKED, [])
+
+
+async def test_a_decision_that_was_written_holds_while_its_models_can_be_asked() -> None:
+    row = await router(RouteRule("true", CHEAP)).route(Wish(TURN, "hi"))
+    assert router(RouteRule("true", CHEAP), chain=[CLOUD]).models(row) == [CHEAP, CLOUD]
+    assert router(chain=[SMALL]).models(row) == [SMALL]
+
+
+async def test_switched_off_no_rule_is_asked() -> None:
+    assert await models(router(RouteRule("true", CHEAP), enabled=False)) == CHAIN
+
+
+FACTS = Facts("code", "simple", "public", "telegram", "telegram:7", False, 12)
+
+
+@pytest.mark.parametrize(
+    ("match", "holds"),
+    [
+        ('intent in ["code", "plan"]', True),
+        ('channel == "telegram" && person == "telegram:7"', True),
+        ("length > 10 && !images", True),
+        ('privacy == "secret"', False),
+        ('intent.startsWith("co") ? length == 12 : false', True),
+        ("['a', 'code'].exists(x, x == intent)", True),
+    ],
+)
+def test_expressions_over_the_facts(match: str, holds: bool) -> None:
+    assert (Rules([RouteRule(match, SMALL)]).first(FACTS) is not None) is holds
+
+
+def test_a_rule_that_breaks_on_a_message_is_passed_over_and_named_once(caplog: pytest.LogCaptureFixture) -> None:
+    rules = Rules([RouteRule("['a'][length] == intent", SMALL), RouteRule("true", CLOUD)])
+    with caplog.at_level(logging.WARNING):
+        for _ in range(3):
+            found = rules.first(FACTS)
+            assert found is not None and found.model == CLOUD
+    assert len(caplog.records) == 1
+
+
+def test_only_what_rules_ask_for_is_read() -> None:
+    rules = Rules([RouteRule('channel == "web" || length > 3', SMALL)])
+    asked: Mapping[str, bool] = {name: rules.ask_of(name) for name in ("intent", "complexity", "channel", "length")}
+    assert asked == {"intent": False, "complexity": False, "channel": True, "length": True}
+
+
+@pytest.mark.parametrize("order", list(permutations(CHAIN)))
+async def test_no_order_of_the_chain_lets_a_private_message_out(order: tuple[ModelRef, ...]) -> None:
+    found = await models(router(RouteRule("true", SMALL, private=True), chain=list(order)))
+    assert all(model.provider == "ollama" for model in found)
