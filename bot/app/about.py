@@ -30,8 +30,9 @@ def version() -> str:
 class About:
     """Implements ``bot.core.ports.Control``. The callables are asked at every reading; ``trouble`` is what keeps the store
     in ``data_dir`` from being written, None when nothing does; ``faults`` says in a language which providers cannot
-    answer; ``loss`` is what a damaged store cost; ``stale`` names the channels that give no sign of life. ``language`` is
-    the configuration's: with ``auto``, who reads of trouble has it in their own."""
+    answer, ``resting`` which are left alone until when; ``loss`` is what a damaged store cost; ``stale`` names the channels
+    that give no sign of life. ``language`` is the configuration's: with ``auto``, who reads of trouble has it in their
+    own."""
 
     name: str
     clock: Clock
@@ -45,6 +46,7 @@ class About:
     urls: list[str] = field(default_factory=list)
     trouble: StoreError | None = None
     faults: Callable[[str], Collection[str]] = lambda language: ()
+    resting: Callable[[], Collection[Mapping[str, str]]] = tuple
     loss: Loss | None = None
     began: float = 0.0
 
@@ -66,6 +68,7 @@ class About:
             "model": self._model(chain),
             "chain": [str(ref) for ref in chain],
             "models": [str(ref) for ref in chain],
+            "resting": list(self.resting()),
             "live_turns": turns,
             "live_lanes": lanes,
             "trouble": troubles["en"],

@@ -34,7 +34,7 @@ from bot.brain.purse import MoneyLimits, Purse
 from bot.brain.routing.reading import no_reading
 from bot.brain.turn import Turn
 from bot.config.loaded import Config
-from bot.config.reach import answers
+from bot.config.services import answers
 from bot.core.errors import StoreError
 from bot.core.inbound import Inbound, Receipt, UserMessage
 from bot.core.ports import Clock, Receive

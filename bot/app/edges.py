@@ -66,8 +66,8 @@ class Edges:
                 account=ACCOUNT,
                 language=config.language,
                 about=about,
-                located=self.store.files.located,
                 serve=PortServer,
+                shelf=self.store.files,
             )
             channel: Channel = builder(entry.module)(entry.config, kit)
             self.governor.declare(name, getattr(channel, "rates", Rates(chat_interval=channel.limits.pace)))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from bot.core.errors import (
+    ContentRefused,
     ContextTooLong,
     KeyRefused,
     ProviderBusy,
@@ -18,9 +19,11 @@ from bot.core.errors import (
     StreamGarbled,
     StreamStalled,
 )
-from bot.core.faults import LOCAL, fault_sentence, until_words
+from bot.core.faults import LOCAL, clock_words, fault_sentence, in_a_row, until_words
 from bot.core.model import ModelRef
 from bot.core.ports import Clock
+from bot.core.texts import say
+from bot.providers.parking import Parked
 
 LOOK_SECONDS: Final = 60.0
 PASSING_SECONDS: Final = 300.0
@@ -30,7 +33,7 @@ LASTING_SECONDS: Final = 3600.0
 
 _PASSING: Final = (ProviderBusy, ProviderFailed, StreamStalled, StreamCut)
 _PROVABLE: Final = (KeyRefused, ProviderUnreachable, StreamGarbled)
-_OF_THE_REQUEST: Final = (ContextTooLong, RequestRefused)
+_OF_THE_REQUEST: Final = (ContextTooLong, ContentRefused, RequestRefused)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +54,17 @@ class Fault:
 
 
 class ModelFaults:
-    """One fault a provider: the latest. ``works`` asks a provider by name a question that costs nothing."""
+    """One fault a provider: the latest. ``works`` asks a provider by name a question that costs nothing; ``parked`` tells
+    what is left alone for hours, of which some may be known from before the start."""
 
-    def __init__(self, clock: Clock, zone: str, works: Callable[[str], Awaitable[bool]] | None = None) -> None:
-        self._clock, self._zone, self._works = clock, zone, works
+    def __init__(
+        self,
+        clock: Clock,
+        zone: str,
+        works: Callable[[str], Awaitable[bool]] | None = None,
+        parked: Callable[[], Sequence[Parked]] = tuple,
+    ) -> None:
+        self._clock, self._zone, self._works, self._parked = clock, zone, works, parked
         self._faults: dict[str, Fault] = {}
 
     def met(self, model: ModelRef, error: ProviderError) -> None:
@@ -72,15 +82,43 @@ class ModelFaults:
         self._faults.pop(provider, None)
 
     def sentences(self, language: str) -> list[str]:
-        return [fault.sentence(language) for fault in self._standing().values()]
+        parked = self._parked()
+        told = {(one.provider, one.error) for one in parked}
+        faults = (fault for fault in self._standing().values() if (fault.model.provider, fault.kind) not in told)
+        rests = say("fault_and_rested", language)
+        return [
+            *(fault.sentence(language) for fault in faults),
+            *(
+                in_a_row(fault_sentence(one.error, language, provider=one.provider, model=one.model), rests)
+                for one in parked
+            ),
+        ]
+
+    def resting(self) -> list[dict[str, str]]:
+        """What is left alone for hours, and until when."""
+        now = self._clock.now()
+        return [
+            {
+                "provider": one.provider,
+                "model": one.model or say("every_model"),
+                "until": clock_words(one.until, now, self._zone),
+            }
+            for one in self._parked()
+        ]
 
     async def watch(self) -> None:
         """Until cancelled: ask the providers of which an answer would tell that the fault is gone."""
         while True:
             await self._clock.sleep(LOOK_SECONDS)
-            for provider, fault in self._standing().items():
-                if fault.provable and await self._proven(provider) and self._faults.get(provider) is fault:
+            for provider in self._provable():
+                fault = self._faults.get(provider)
+                if await self._proven(provider) and self._faults.get(provider) is fault:
                     self.answered(provider)
+
+    def _provable(self) -> Sequence[str]:
+        standing = (name for name, fault in self._standing().items() if fault.provable)
+        parked = (one.provider for one in self._parked() if one.is_provable)
+        return tuple(dict.fromkeys((*standing, *parked)))
 
     async def _proven(self, provider: str) -> bool:
         return self._works is not None and await self._works(provider)

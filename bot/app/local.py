@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final, Protocol, cast
 
 from bot.config.loaded import Config
-from bot.core.model import ModelRef
-from bot.core.money import FREE
+from bot.core.model import FREE, ModelRef
 from bot.providers.models import Models
 
 NAME: Final = "local"

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 from bot.app.faults import ModelFaults
 from bot.core.address import Address
-from bot.core.errors import ChannelError, ProviderError
+from bot.core.errors import ChannelError, ModelResting, ProviderError
 from bot.core.inbound import ButtonPress, FileRef, Inbound
 from bot.core.model import ModelEvent, ModelRequest, ModelUsage, Usage
 from bot.core.ports import Channel, Provider, Receive
@@ -36,6 +36,8 @@ class MeteredProvider:
             async with self._inner.stream(request) as events:
                 self._faults.answered(request.model.provider)
                 yield counted(events)
+        except ModelResting:  # nobody was asked
+            raise
         except ProviderError as error:
             self._metrics.provider_error(request.model.provider, error)
             self._faults.met(request.model, error)

@@ -8,6 +8,7 @@ from typing import Final
 
 from bot.cli.chat_line import ChatLine
 from bot.cli.conversation import Conversation, Done, Frame, Told, Turn
+from bot.cli.enclosed import told
 from bot.cli.harmless import harmless
 from bot.core.ports import Clock
 from bot.core.stop import StopReason
@@ -71,7 +72,7 @@ class PlainChat:
         growing = self._conversation.growing
         if self._turn in self._done:
             turn = self._done[self._turn]
-            self._end(turn.text, turn.last["notices"], turn.last["stop"])
+            self._end(turn.text, turn.last["notices"], turn.last["stop"], turn.last["files"])
         elif self._turn in growing:
             self._mention(growing[self._turn].last["cards"])
         elif self._turn and any(isinstance(thing, Done) for thing in printed):
@@ -89,7 +90,7 @@ class PlainChat:
             if entry["message_id"] == self._message:
                 self._turn = entry["turn"]
             elif entry["who"] == "bot" and entry["turn"] == self._turn and entry["stop"]:
-                self._end(entry["text"], [entry["notice"]], entry["stop"])
+                self._end(entry["text"], [entry["notice"]], entry["stop"], entry.get("files", []))
 
     def _mention(self, cards: list[Frame]) -> None:
         """Nobody can answer a question here; once is enough to say so."""
@@ -98,13 +99,15 @@ class PlainChat:
                 self._asked.add(card["id"])
                 _aside(say("terminal_elsewhere", self._conversation.language, tool=card["tool"]))
 
-    def _end(self, text: str, notices: list[str], stop: str) -> None:
+    def _end(self, text: str, notices: list[str], stop: str, files: list[Frame]) -> None:
         if self._status.done():
             return
         if text:
             print(harmless(text), flush=True)
         for notice in filter(None, notices):
             _aside(notice)
+        for file in files:
+            _aside(told(file, self._conversation.language))
         reason = StopReason(stop)
         self._leave(1 if reason.is_failure or reason in _ALSO_FAILED else 0)
 

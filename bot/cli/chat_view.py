@@ -9,9 +9,11 @@ from rich.text import Text
 
 from bot.cli.cards import Card
 from bot.cli.conversation import Conversation, Done, Past, Printed, Said, Told, Turn
+from bot.cli.enclosed import told
 from bot.cli.harmless import harmless, one_line
 from bot.cli.paint import Color, Painter, ending, settled
 from bot.core.texts import say
+from bot.outbox.partial import repaired
 
 PHASES: Final = {"thinking": "terminal_thinking", "writing": "terminal_writing", "waiting": "terminal_waiting"}
 PULSE: Final = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
@@ -39,9 +41,9 @@ class ChatView:
         match thing:
             case Said(text=text):
                 return ["", *self._said(text)]
-            case Past(text=text, notice=notice):
+            case Past(text=text, notice=notice, files=files):
                 shown = _inner(self._painter.markdown(text))
-                return ["", *shown, *(self.styled(harmless(notice), "yellow") if notice else [])]
+                return ["", *shown, *(self.styled(harmless(notice), "yellow") if notice else []), *self._files(files)]
             case Told(text=text):
                 return ["", *self.styled(harmless(text), "yellow")]
             case Done(turn=turn):
@@ -62,7 +64,7 @@ class ChatView:
         below = [*self._choices(turn), *self._notices(turn), self._status(turn, now)]
         tools = self._running_tools(turn)
         fits = max(LEAST_TAIL_LINES, room - len(below) - len(tools) - 1)
-        tail = _inner(self._painter.markdown(ending(turn.text[len(turn.printed) :], fits)))
+        tail = _inner(self._painter.markdown(repaired(ending(turn.text[len(turn.printed) :], fits))))
         return ["", *tools, *tail[-fits:], *below]
 
     def _taken_back(self, turn: Turn) -> list[str]:
@@ -80,8 +82,7 @@ class ChatView:
             lines += ["", *rest]
         lines += [line for card in turn.last["cards"] if card["decision"] for line in self._decided(card)]
         lines += self._notices(turn)
-        for file in turn.last["files"]:
-            lines += self.styled(self.say("terminal_file", path=one_line(file["path"])), "dim")
+        lines += self._files(turn.last["files"])
         if not lines and not turn.printed:
             lines += ["", *self.styled(self.say("terminal_empty", reason=turn.last["stop"]), "dim")]
         return lines
@@ -144,6 +145,9 @@ class ChatView:
 
     def _notices(self, turn: Turn) -> list[str]:
         return [line for notice in turn.last["notices"] for line in self.styled(harmless(notice), "yellow")]
+
+    def _files(self, files: Iterable[Mapping[str, Any]]) -> list[str]:
+        return [line for file in files for line in self.styled(told(file, self._conversation.language), "dim")]
 
     def _status(self, turn: Turn, now: float) -> str:
         return self.busy(PHASES.get(turn.last["phase"], "terminal_writing"), now - turn.began)

@@ -47,10 +47,11 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """An answer of the history, and the sentence with which its turn ended."""
+    """An answer of the history, the sentence with which its turn ended, and its files."""
 
     text: str
     notice: str
+    files: tuple[Frame, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,11 +145,13 @@ class Conversation:
             elif entry["stop"] and entry["turn"] in self.growing:
                 turn = self.growing[entry["turn"]]
                 notices = [entry["notice"]] if entry["notice"] else []
-                turn.parts = {0: turn.last | {"text": entry["text"], "notices": notices, "stop": entry["stop"]}}
+                files = entry.get("files") or turn.last["files"]
+                ended = {"text": entry["text"], "notices": notices, "stop": entry["stop"], "files": files}
+                turn.parts = {0: turn.last | ended}
                 yield from self._finish(turn)
             elif entry["stop"] and entry["turn"] not in self._finished:
                 self._finished.add(entry["turn"])
-                yield Past(entry["text"], entry["notice"])
+                yield Past(entry["text"], entry["notice"], tuple(entry.get("files", ())))
         self._lay_cards()
 
     def _lay_cards(self) -> None:

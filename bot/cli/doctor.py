@@ -85,7 +85,8 @@ async def _daemon(config: Config) -> Finding:
     except BowerbirdError as error:
         return Finding("fail", "daemon", str(error), "restart it")
     if status.get("trouble"):
-        return Finding("fail", "daemon", str(status["trouble"]), "see its log")
+        rests = (f"{one['model']} of {one['provider']} rests until {one['until']}" for one in status.get("resting", ()))
+        return Finding("fail", "daemon", "; ".join((str(status["trouble"]), *rests)), "see its log")
     model = status.get("model") or {}
     if model.get("state") == "failed":
         return Finding(

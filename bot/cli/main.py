@@ -36,8 +36,9 @@ exit status: 0 fine, 1 failed, 2 wrong usage, 78 wrong configuration
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The exit status. Never raises, but for the ``SystemExit`` of argparse."""
-    parser = _parser()
-    args = parser.parse_args(arguments)
+    words = sys.argv[1:] if arguments is None else arguments
+    parser = _parser(words)
+    args = parser.parse_args(words)
     if args.command is None:
         parser.print_help(sys.stderr)
         return 2
@@ -61,7 +62,8 @@ class _Version(argparse.Action):
         parser.exit()
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
+    """Of the commands, only the one among ``words`` is imported for its arguments: it need not wait for the others."""
     parser = argparse.ArgumentParser(
         prog="bowerbird",
         description="A self-hosted assistant in Telegram, Discord, Slack, a local web page and this terminal.",
@@ -71,15 +73,16 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     for name, about in COMMANDS.items():
-        module = importlib.import_module(f"bot.cli.{name}")
         command = commands.add_parser(
             name,
             help=about,
             description=f"{about[0].upper()}{about[1:]}.",
-            epilog=module.DETAILS,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        module.arguments(command)
+        if name in words:
+            module = importlib.import_module(f"bot.cli.{name}")
+            command.epilog = module.DETAILS
+            module.arguments(command)
     return parser
 
 

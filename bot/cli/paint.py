@@ -15,7 +15,9 @@ from rich.segment import Segment
 from rich.text import Text
 from rich.theme import Theme
 
+from bot.cli.formulas import spoken
 from bot.cli.harmless import harmless
+from bot.outbox.dialect import formulas
 
 Color = Literal["standard", "256", "truecolor"]
 
@@ -23,7 +25,8 @@ _THEME = Theme({"markdown.code": "cyan", "markdown.h1": "bold underline"})
 """The terminal's own background everywhere: it may be light or dark."""
 
 _BLOCKS = MarkdownIt().enable("strikethrough").enable("table")
-"""The dialect in which rich reads Markdown."""
+formulas(_BLOCKS)
+"""The dialect in which rich reads Markdown, and formulas."""
 
 
 class _LeftHeading(Heading):
@@ -34,7 +37,13 @@ class _LeftHeading(Heading):
 
 
 class _Answer(Markdown):
+    """Links show their address: what a link's text says may be a lie."""
+
     elements: ClassVar[dict[str, type[MarkdownElement]]] = Markdown.elements | {"heading_open": _LeftHeading}
+
+    def __init__(self, text: str) -> None:
+        super().__init__("", code_theme="ansi_dark", hyperlinks=False)
+        self.markup, self.parsed = text, spoken(_BLOCKS.parse(text))
 
 
 class Painter:
@@ -62,9 +71,9 @@ class Painter:
         return ["".join(self._painted(row)) for row in rows]
 
     def markdown(self, text: str) -> list[str]:
-        """Links show their address: what a link's text says may be a lie. The latest result is kept."""
+        """The latest result is kept."""
         if text != self._latest[0]:
-            answer = _Answer(harmless(text), code_theme="ansi_dark", hyperlinks=False)
+            answer = _Answer(harmless(text))
             self._latest = (text, self.lines(answer) if text.strip() else [])
         return list(self._latest[1])
 

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from bot.config.match import Match
 from bot.config.section import Section, Text, Url
-from bot.core import money
+from bot.core import model
 from bot.core.model import ModelRef
 
 
@@ -67,7 +67,7 @@ class ModelEntry(Section):
             endpoint=self.endpoint,
             vision=bool(self.vision),
             window_tokens=self.window_tokens,
-            price=money.Price(self.price.input, self.price.output) if self.price else None,
+            price=model.Price(self.price.input, self.price.output) if self.price else None,
         )
 
 

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from bot.config.dotenv import read_dotenv
 from bot.config.expand import Expansion
+from bot.config.packaged import packaged
 from bot.config.problems import Findings
-from bot.config.starter import packaged
 from bot.config.yaml_source import read_yaml
 from bot.core.errors import ConfigError
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
+from bot.config.packaged import packaged
 from bot.core.errors import BowerbirdError
 
 Tell = Callable[[str], None]
@@ -94,12 +95,6 @@ class Draft:
     file: Path
     text: str
     mode: int = 0o644
-
-
-def packaged(name: str) -> str:
-    """The text of ``config.yaml`` or ``SOUL.md`` as it comes with Bowerbird: in the package, or in its source tree."""
-    inside = Path(__file__).parent / "starter" / name
-    return (inside if inside.exists() else Path(__file__).parents[2] / name).read_text(encoding="utf-8")
 
 
 def init(folder: Path, ask: Ask | None, tell: Tell) -> list[Path]:

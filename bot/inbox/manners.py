@@ -37,13 +37,15 @@ class Manners:
         return replace(message, addressed=True, text=message.text[called.end() :].strip() or message.text)
 
     def too_talkative(self, message: UserMessage) -> bool:
-        """Whether its sender is a bot that has just said so much here that the two are cut off for a while."""
+        """Whether its sender is a bot that has just said so much in this chat, in whatever threads of it, that the two are
+        cut off for a while."""
         if not message.sender.is_bot:
             return False
         now = self._clock.monotonic()
         if len(self._bots) > PAIRS_KEPT:
             self._bots = {pair: said for pair, said in self._bots.items() if now - said[-1] < BOT_SECONDS}
-        said = self._bots.setdefault((message.address, message.sender.id), deque(maxlen=BOT_MESSAGES))
+        chat = replace(message.address, thread="")  # where every question opens a thread, no two would be counted as one
+        said = self._bots.setdefault((chat, message.sender.id), deque(maxlen=BOT_MESSAGES))
         if len(said) == BOT_MESSAGES and now - said[0] < BOT_SECONDS:
             return True
         said.append(now)

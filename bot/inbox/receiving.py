@@ -10,7 +10,7 @@ from typing import Final
 
 from bot.brain.approvals import Approvals
 from bot.brain.turn import Turn
-from bot.core.address import Sender
+from bot.core.address import Address, Sender
 from bot.core.errors import ChannelError
 from bot.core.inbound import (
     ButtonPress,
@@ -183,7 +183,7 @@ class Inbox:
         text = clipped(message.text.strip(), OVERHEARD_CHARS)
         if text and not receipt.duplicate:
             name = message.sender.name or message.sender.id
-            await self._overheard.keep(message.address, message.id, clipped(name, NAME_CHARS), text)
+            await self._overheard.keep(_said_at(message), message.id, clipped(name, NAME_CHARS), text)
         return receipt
 
     async def _turn_away(self, message: UserMessage, reason: str, sentence: str = "") -> Receipt:
@@ -208,7 +208,8 @@ class Inbox:
     async def _edited(self, edit: MessageEdited) -> Receipt:
         """Of a message that nobody answers nothing is kept but that it was changed."""
         if await self._rows.open_message(edit.address, edit.message_id) is None:
-            await self._overheard.reword(edit.address, edit.message_id, clipped(edit.text, OVERHEARD_CHARS))
+            for where in _perhaps_said_at(edit.address):
+                await self._overheard.reword(where, edit.message_id, clipped(edit.text, OVERHEARD_CHARS))
             return await self._once(replace(edit, text=""), self._noted)
 
         async def apply(_: Inbound) -> str:
@@ -276,8 +277,20 @@ class Inbox:
                 await self._rows.finish(row.id, DELETED, self._clock.now())
             else:
                 self._lanes.stop(inbound.address, lambda turn: turn.message.id == inbound.message_id)
-                await self._overheard.drop(inbound.address, inbound.message_id)
+                for where in _perhaps_said_at(inbound.address):
+                    await self._overheard.drop(where, inbound.message_id)
         return "noted"
 
     async def _noted(self, inbound: Inbound) -> str:
         return "noted"
+
+
+def _said_at(message: UserMessage) -> Address:
+    """A message under which an answer would open a thread stands in the chat above; a thread that is there is among its
+    places."""
+    opens = message.address.thread == message.id and message.id not in message.places
+    return replace(message.address, thread="") if opens else message.address
+
+
+def _perhaps_said_at(told: Address) -> set[Address]:
+    return {told, replace(told, thread="")}

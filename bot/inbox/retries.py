@@ -10,6 +10,7 @@ from bot.core.address import Address, Sender
 from bot.core.inbound import Reaction, UserMessage
 from bot.core.transcript import Row, UserRow, as_revised
 from bot.core.view import Ref
+from bot.inbox.commands import command_of
 from bot.inbox.lanes import Lanes
 from bot.store.store import Store
 
@@ -24,7 +25,10 @@ class Retries:
 
     async def again(self, message: UserMessage) -> UserMessage | None:
         """``message``, which asks for it, with the words of the sender's last question; None where there is none. A turn
-        that still answers it is stopped: the new one takes its place."""
+        that still answers it is stopped: the new one takes its place. Asked a second time by the same message, nothing is:
+        the last question would be its own."""
+        if await self._store.inbox.find(message.address, message.kind, message.id) is not None:
+            return None
         question = await self._last(message.address, message.sender)
         if question is None or not isinstance(question.body, UserRow):
             return None
@@ -70,5 +74,5 @@ def _asks(row: Row, sender: Sender) -> bool:
         isinstance(said, UserRow)
         and not said.steered
         and said.sender.identity == sender.identity
-        and not said.text.startswith("/")
+        and command_of(said.text) is None
     )

@@ -14,7 +14,7 @@ from bot.attachments.intake import unopened
 from bot.brain.loop import HISTORY_ROWS, Brain, opening_rows
 from bot.brain.turn import Emit, Floor, Turn
 from bot.core.errors import StoreError
-from bot.core.events import Offered, Resumed, TurnEnded
+from bot.core.events import Offered, Resumed, ThinkingStarted, TurnEnded
 from bot.core.ports import Clock
 from bot.core.stop import StopReason
 from bot.core.tasks import first_failure
@@ -167,6 +167,8 @@ class TurnRunner:
 
     async def _answer(self, row: InboxRow, turn: Turn, floor: Floor, emit: Emit) -> StopReason:
         command = command_of(turn.message.text) if turn.message.caller is None else None
+        if command is None and turn.message.files:
+            emit(ThinkingStarted())  # what came along may take a while to open
         files = await self._attached(row, turn) if command is None else ()
         opening = await self._begin(row, turn, files, HISTORY_ROWS if command is None else 0)
         if opening.starts > CRASHES_ALLOWED:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
+from functools import cached_property
 from itertools import islice
 
 from bot.outbox.fences import TABLE_RULE, Fence, fences
+from bot.outbox.marks import formulas
 
 _PARAGRAPH = re.compile(r"\n(?:[ \t]*\n)+")
 _ITEM = re.compile(r"\n(?=[ \t>]*+(?:(?:[-*+]|\d{1,9}[.)])[ \t]|\|))")
@@ -71,6 +74,26 @@ class Blocks:
                 return line
         return None
 
+    def formula_at(self, at: int) -> int | None:
+        """The beginning of the formula that a page ending at ``at`` would break."""
+        number = bisect_left(self._formulas, (at, at)) - 1
+        begin, end = self._formulas[number] if number >= 0 else (at, at)
+        return begin if begin < at < end else None
+
+    @cached_property
+    def _formulas(self) -> list[tuple[int, int]]:
+        if not any(mark in self.text for mark in ("$", "\\(", "\\[", "\\begin{")):
+            return []
+        return [found for begin, end in self._unfenced() for found in formulas(self.text, begin, end)]
+
+    def _unfenced(self) -> Iterator[tuple[int, int]]:
+        begin = self.start
+        for fence in self.fences:
+            if begin < fence.start:
+                yield begin, fence.start
+            begin = len(self.text) if fence.end is None else fence.end
+        yield begin, len(self.text)
+
     def boundaries(self, low: int, high: int) -> Iterator[int]:
         """Where a page may end within ``(low, high]``, best first: between blocks, items, lines, sentences, words."""
         blocks = sorted({*self._ends(_PARAGRAPH, low, high), *self._fence_edges()})
@@ -98,7 +121,10 @@ class Blocks:
                 yield at
 
     def parts_cleanly(self, at: int) -> bool:
-        """Neither a marker line nor the head of a table is broken, and no word turns into a block that was none."""
+        """Neither a marker line, a formula nor the head of a table is broken, and no word turns into a block that was
+        none."""
+        if self.formula_at(at) is not None:
+            return False
         if self.text[at - 1 : at] != "\n":
             return not _BLOCK_BEGINS.match(self.text, at) and self.mark_at(at) is None
         return self.mark_at(at) is None and not self._splits_table_head(at)

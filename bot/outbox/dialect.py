@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Final
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock
@@ -12,42 +11,52 @@ from markdown_it.rules_inline import StateInline
 from markdown_it.rules_inline.state_inline import Delimiter
 from markdown_it.token import Token
 
-from bot.outbox.marks import CJK, PAIRS, flanking, formula_end
+from bot.core.text import CJK
+from bot.outbox.marks import LONGEST_BLOCK_LINES, flanking, formula_end, opening
 
-LONGEST_BLOCK_LINES: Final = 80
-
-_URL = re.compile(r"https?://[^\s<>\"'`|\\^{}\u3000-\u303f\u3400-\u9fff\uac00-\ud7af\uff00-\uffef]+", re.IGNORECASE)
+_URL = re.compile(r"(?i:https?)://[^\s<>\"'`|\\^{}\u3000-\u303f\u3400-\u9fff\uac00-\ud7af\uff00-\uffef]+")
 _TAIL = ".,;:!?*_~"
+_PUNCTUATION = (".", ",", ";", ":", "。", "，", "；")
 
 
 def speak(md: MarkdownIt) -> None:
     """Teach ``md`` the dialect."""
-    md.inline.ruler.before("escape", "formula", _inline_formula)
+    formulas(md)
     md.inline.ruler.at("emphasis", _emphasis)
-    md.block.ruler.before("fence", "formula", _block_formula, {"alt": ["paragraph", "blockquote", "list"]})
     md.core.ruler.push("bare_links", _bare_links)
 
 
+def formulas(md: MarkdownIt) -> None:
+    """Teach ``md`` formulas alone. A token's ``content`` is TeX; its ``meta`` has the whole ``source``, whether it is a
+    ``display``, and the punctuation ``behind`` it."""
+    md.inline.ruler.before("escape", "formula", _inline_formula)
+    md.block.ruler.before("fence", "formula", _block_formula, {"alt": ["paragraph", "blockquote", "list"]})
+
+
 def _inline_formula(state: StateInline, silent: bool) -> bool:
-    for opener, closer in PAIRS:
-        if not state.src.startswith(opener, state.pos):
-            continue
-        end = formula_end(state.src, state.pos, opener, closer, state.posMax)
-        if end < 0:
-            return False
-        if not silent:
-            token = state.push("formula_inline", "math", 0)
-            token.content = state.src[state.pos + len(opener) : end].strip()
-            token.meta = {"display": opener in ("$$", "\\["), "source": state.src[state.pos : end + len(closer)]}
-        state.pos = end + len(closer)
-        return True
-    return False
+    pair = opening(state.src, state.pos)
+    end = formula_end(state.src, state.pos, *pair, state.posMax) if pair else -1
+    if pair is None or end < 0:
+        return False
+    opener, closer = pair
+    if not silent:
+        source = state.src[state.pos : end + len(closer)]
+        token = state.push("formula_inline", "math", 0)
+        token.content = _inside(source, opener, closer)
+        token.meta = {"display": opener not in ("$", "\\("), "source": source, "behind": ""}
+    state.pos = end + len(closer)
+    return True
+
+
+def _inside(source: str, opener: str, closer: str) -> str:
+    """Without its delimiters; an environment is its own."""
+    return source if closer.startswith("\\end") else source[len(opener) : len(source) - len(closer)].strip()
 
 
 def _block_formula(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     first = state.src[state.bMarks[start] + state.tShift[start] : state.eMarks[start]]
-    pair = next(((opener, closer) for opener, closer in PAIRS[:2] if first.startswith(opener)), None)
-    if pair is None or state.sCount[start] - state.blkIndent >= 4:
+    pair = opening(first, 0)
+    if pair is None or pair[0] in ("$", "\\(") or state.sCount[start] - state.blkIndent >= 4:
         return False
     opener, closer = pair
     line, body = start, first[len(opener) :]
@@ -57,13 +66,14 @@ def _block_formula(state: StateBlock, start: int, end: int, silent: bool) -> boo
             return False
         body += "\n" + state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]]
     content, _, rest = body.partition(closer)
-    if rest.strip() or not content.strip():
+    behind = rest.strip()
+    if (behind and behind not in _PUNCTUATION) or not content.strip():
         return False
     if not silent:
         token = state.push("formula_block", "math", 0)
         token.block, token.map = True, [start, line + 1]
-        token.content = content.strip()
-        token.meta = {"display": True, "source": first + body[len(first) - len(opener) :]}
+        token.content = _inside(opener + content + closer, opener, closer)
+        token.meta = {"display": True, "source": opener + body, "behind": behind}
     state.line = line + 1
     return True
 

@@ -129,7 +129,7 @@ class _Pager:
         blocks, text = self._blocks, self._text
         near = range(furthest, max(furthest - _STEPS_BACK, blocks.first), -1)
         sound = (at for at in near if blocks.parts_cleanly(at) and aligned(text, at, blocks.first) == at)
-        for at in (next(sound, None), blocks.mark_at(furthest)):
+        for at in (next(sound, None), blocks.formula_at(furthest), blocks.mark_at(furthest)):
             if at is not None and blocks.visible(at) and (page := self._ending(at)).rendered.length <= limit:
                 return page
         return self._ending(furthest)

@@ -6,19 +6,27 @@ import re
 from typing import Final
 
 from bot.outbox.fences import fences
-from bot.outbox.marks import PAIRS, flanking, formula_end
+from bot.outbox.marks import BLOCK_BEGINS, flanking, formula_end, opening
 
+LONGEST_HELD_BLOCK_CHARS: Final = 2000
 LONGEST_HELD_FORMULA_CHARS: Final = 600
 LONGEST_HELD_DOLLAR_CHARS: Final = 40
+"""So much of what is perhaps a formula waits for its end: a price or a variable must not wait long."""
 
 _MARKER_ONLY = re.compile(
     r"^[\s>]*(?:(?:[-*+]|\d{1,9}[.)])\s+)*(?:[-+*_=~`#>]+|\d{1,9}[.)]?|[-+*]\s+\[[ xX]?\]?|\[[ xX]?\]|\||!?\[|<)?\s*$"
 )
-_SUBSCRIPT = re.compile(r"[^\W_\u1100-\uffff]\[|[)\]/$=]\[|.?\[[\s\d\"'\[(<$.,-]", re.DOTALL)
+_SUBSCRIPT = re.compile(r"(?=[\0-\u10ff\U00010000-\U0010ffff])[^\W_]\[|[)\]/$=]\[|.?\[[\s\d\"'\[(<$.,-]", re.DOTALL)
 """Brackets that begin no link, as in code, intervals and formulas; after Chinese a link may follow without a space."""
-_OPERAND = re.compile(r"[^\W_\u1100-\uffff]|[)\]}]")
+_OPERAND = re.compile(r"(?=[\0-\u10ff\U00010000-\U0010ffff])[^\W_]|[)\]}]")
 """An asterisk behind one of these is most likely a product or a power."""
 _LEAF = re.compile(r"^[\s>]*(?:[-*+]|\d{1,9}[.)]|#{1,6})\s+")
+_TEX = re.compile(r"[\\^_{]")
+_NUMBER = re.compile(r"\d[\d.,]{0,11}")
+_TERM = re.compile(r" ?[\\^_={]|[A-Za-z](?<![kKmMbBtT])(?![A-Za-z])| [+*-](?: (?:\d|[a-z](?![a-z])|\\|\Z)|\Z)| \Z")
+"""What follows a number in a formula, and not in an amount of money."""
+_LONG_FORMULA = re.compile(r"`+|\$\$|\\(?:\[|begin\{|.)", re.DOTALL)
+_ENVIRONMENT_BEGUN = re.compile(r"\\b(?:e(?:g(?:i(?:n(?:\{[A-Za-z]*\*?)?)?)?)?)?\Z")
 _DELIMITER = re.compile(r"^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$")
 _DELIMITER_BEGUN = re.compile(r"^[\s|:-]*$")
 
@@ -40,11 +48,48 @@ def repaired(text: str) -> str:
         after = fence.end
         if after == len(text):
             return text
+    whole, after, inline = _without_half_formula(text, after)
+    if len(whole) < len(text):
+        text = whole
+        head, _, last = text.rpartition("\n")
     if last.strip() and _MARKER_ONLY.match(last):
         text = head
     text = _without_half_table(text)
-    start = min(len(text), max(after, _leaf_start(text)))
+    start = _leaf_start(text)
+    for begin, end in reversed(inline):
+        start = _leaf_start(text[:begin]) if begin < start < end else start
+    start = min(len(text), max(after, start))
     return text[:start] + _closed(text[start:])
+
+
+def _without_half_formula(text: str, after: int) -> tuple[str, int, list[tuple[int, int]]]:
+    """The text up to a formula that may go on over several lines and is not closed; where the last block of one that is
+    closed ends; and where such formulas stand within the last paragraph. What their lines begin with means nothing."""
+    begin = at = max(after, text.rfind("\n\n") + 1)
+    inline: list[tuple[int, int]] = []
+    if not _LONG_FORMULA.search(text, at):
+        return text, after, inline
+    blocks = {found.end() for found in BLOCK_BEGINS.finditer(text, begin)}
+    while found := _LONG_FORMULA.search(text, at):
+        start, at = found.start(), found.end()
+        pair = opening(text, start)
+        if pair is None:
+            closed = text.find(found[0], at) if found[0][0] == "`" else at
+            if closed < 0:
+                break
+            at = closed + len(found[0]) if found[0][0] == "`" else at
+            continue
+        end = text.find(pair[1], start + len(pair[0]))
+        held = LONGEST_HELD_BLOCK_CHARS if start in blocks else LONGEST_HELD_FORMULA_CHARS
+        if end < 0 and len(text) - start <= held:
+            return text[:start], after, inline
+        if 0 <= end - start <= held:
+            at = end + len(pair[1])
+            if start in blocks:
+                after = at
+            else:
+                inline.append((start, at))
+    return text, after, inline
 
 
 def _without_half_table(text: str) -> str:
@@ -216,19 +261,31 @@ class _Scan:
             self._at = start + 1
 
     def _formula(self) -> bool:
-        """True when a formula begins here; a finished one is passed over, an unfinished one held back."""
-        for opener, closer in PAIRS:
-            if not self._text.startswith(opener, self._at):
-                continue
-            end = formula_end(self._text, self._at, opener, closer, len(self._text))
-            if end >= 0:
-                self._at = end + len(closer)
-                return True
-            held = LONGEST_HELD_DOLLAR_CHARS if opener == "$" else LONGEST_HELD_FORMULA_CHARS
-            rest = self._text[self._at + len(opener) :]
-            plain = opener == "$" and (rest[:1].isspace() or rest[:1].isdigit() or "$" in rest)
-            if plain or len(rest) > held:
-                return False
-            self._cut = self._at
+        """True when a formula begins here; a finished one is passed over, an unfinished one held back. One between single
+        dollars is not finished before what follows is known: in ``$a$b`` there is none."""
+        text, at = self._text, self._at
+        pair = opening(text, at)
+        if pair is None:
+            half = bool(_ENVIRONMENT_BEGUN.match(text, at))
+            self._cut = at if half else self._cut
+            return half
+        opener, closer = pair
+        end = formula_end(text, at, opener, closer, len(text))
+        if end >= 0 and not (opener == "$" and end + 1 == len(text)):
+            self._at = end + len(closer)
             return True
+        if end < 0 and not may_be_formula(text[at + len(opener) :], opener):
+            return False
+        self._cut = at
+        return True
+
+
+def may_be_formula(begun: str, opener: str) -> bool:
+    """Whether what has ``begun`` behind ``opener`` may still become a formula, as far as anybody would wait for that."""
+    if opener != "$":
+        return len(begun) <= LONGEST_HELD_FORMULA_CHARS
+    if begun[:1].isspace() or "\n" in begun or "`" in begun or "$" in begun.replace("\\$", ""):
         return False
+    if (number := _NUMBER.match(begun)) and number.end() < len(begun) and not _TERM.match(begun, number.end()):
+        return False
+    return len(begun) <= (LONGEST_HELD_FORMULA_CHARS if _TEX.search(begun) else LONGEST_HELD_DOLLAR_CHARS)

@@ -31,6 +31,9 @@ _REASONS: Final[Mapping[str, ModelStopReason]] = {
     "function_call": ModelStopReason.TOOL_USE,
     "length": ModelStopReason.MAX_TOKENS,
     "content_filter": ModelStopReason.REFUSED,
+    "safety": ModelStopReason.REFUSED,
+    "prohibited_content": ModelStopReason.REFUSED,
+    "sensitive": ModelStopReason.REFUSED,
 }
 _FAILURES: Final = ("error", "network_error", "insufficient_system_resource")
 _REASONING_FIELDS: Final = ("reasoning_content", "reasoning")
@@ -60,7 +63,8 @@ class _Fragments:
     def __bool__(self) -> bool:
         return bool(self._calls)
 
-    def add(self, fragment: Mapping[str, Any]) -> None:
+    def add(self, fragment: Mapping[str, Any]) -> bool:
+        """Whether the fragment brought anything."""
         function = fragment.get("function") or {}
         call_id, index, name = fragment.get("id") or "", fragment.get("index"), function.get("name") or ""
         call = self._continued(call_id, index, name)
@@ -71,6 +75,7 @@ class _Fragments:
         arguments = function.get("arguments")
         if arguments is not None:
             call.parts.append(arguments if isinstance(arguments, str) else json.dumps(arguments))
+        return bool(name or arguments)
 
     def finished(self, ids: CallIds) -> list[ToolCall]:
         """All calls, in index order where every one has its own."""
@@ -131,8 +136,8 @@ class ChatStream:
         if chunk.get("error") or chunk.get("object") == "error":
             raise self._faults.complaint(complaint_of(chunk))
         events: list[ModelEvent] = []
-        if isinstance(usage := chunk.get("usage"), dict):
-            events.append(ModelUsage(usage_of(usage)))
+        if isinstance(usage := chunk.get("usage"), dict) and (counted := usage_of(usage)) != Usage():
+            events.append(ModelUsage(counted))
         choices = chunk.get("choices") or []
         if choices and isinstance(choices[0], dict):
             events += self._choice(choices[0])
@@ -151,8 +156,8 @@ class ChatStream:
             self._refused = True
             events.append(ModelText(str(refusal)))
         for fragment in delta.get("tool_calls") or []:
-            self._fragments.add(fragment)
-            events.append(ModelThinking(""))  # the stream is alive, though there is nothing to show
+            if self._fragments.add(fragment):
+                events.append(ModelThinking(""))  # it grows, though there is nothing to show
         if choice.get("finish_reason"):
             self._finish = str(choice["finish_reason"])
         return events
@@ -181,7 +186,7 @@ class ChatStream:
         raw = self._finish or ""
         if raw in _FAILURES:
             raise self._faults.error(ProviderFailed, f"finish_reason {raw}")
-        reason = ModelStopReason.REFUSED if self._refused else _REASONS.get(raw, ModelStopReason.END)
+        reason = ModelStopReason.REFUSED if self._refused else _REASONS.get(raw.lower(), ModelStopReason.END)
         return [*events, *self._thoughts(), *conclude(calls, reason, raw)]
 
     def _thoughts(self) -> Iterable[ModelEvent]:

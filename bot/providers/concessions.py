@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Final
 
 from bot.core.errors import RequestRefused
@@ -19,7 +19,13 @@ _REFUSING: Final = (
     "unrecognised",
     "unknown",
     "unexpected",
+    "invalid format",
 )
+_SAID_AS: Final[Mapping[str, tuple[str, ...]]] = {
+    "output_config": ("output_config", "output format", "structured output"),
+    "response_format": ("response_format", "json_schema", "guided_json", "structured output"),
+}
+"""Parts that refusals also call by other words."""
 
 
 class Concessions:
@@ -38,7 +44,7 @@ class Concessions:
         if not any(word in words for word in _REFUSING):
             return False
         for part in parts:
-            if part in words and part not in self.of(model):
+            if any(name in words for name in _SAID_AS.get(part, (part,))) and part not in self.of(model):
                 self._made.setdefault(model, set()).add(part)
                 log.warning("%s refuses %s for %s; going on without it", self._provider, part, model)
                 return True

@@ -10,8 +10,10 @@ from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
 from bot.core.errors import (
+    ContentRefused,
     ContextTooLong,
     KeyRefused,
+    ModelForbidden,
     ModelMissing,
     NoCredit,
     ProviderBusy,
@@ -27,7 +29,8 @@ from bot.core.errors import (
 )
 from bot.core.faults import fault_sentence
 
-# A spent account and a long prompt come under many statuses; these words, from the vendors' error references, tell.
+# A spent account, a long prompt and a content filter come under many statuses; these words, from the vendors' error
+# references, tell.
 _SPENT = (
     "insufficient_quota",
     "billing_error",
@@ -50,6 +53,24 @@ _LONG = (
     "input token count",
     "request_too_large",
 )
+_FILTERED = (
+    "content_filter",
+    "content filter",
+    "content filtering",
+    "content_policy_violation",
+    "responsibleaipolicyviolation",
+    "content management policy",
+    "flagged as potentially violating",
+    "input was flagged",
+    "safety system",
+    "prohibited_content",
+    "data_inspection_failed",
+    "datainspectionfailed",
+    "content exists risk",
+    "considered high risk",
+)
+_FILTERS_SAY: Final = frozenset({400, 403, 422, 451, 500})
+"""Statuses under which vendors tell that a filter stopped a request; 500 is that of an error event without a code."""
 _IN_STREAM: Final[Mapping[str, int]] = {
     "overloaded_error": 529,
     "rate_limit_error": 429,
@@ -66,7 +87,7 @@ _IN_STREAM: Final[Mapping[str, int]] = {
 _BY_STATUS: Final[Mapping[int, type[ProviderError]]] = {
     401: KeyRefused,
     402: NoCredit,
-    403: KeyRefused,
+    403: ModelForbidden,
     404: ModelMissing,
     408: ProviderBusy,
     409: ProviderBusy,
@@ -142,6 +163,8 @@ def error_class(complaint: Complaint) -> type[ProviderError]:
         return NoCredit
     if status != 429 and any(word in words for word in _LONG):
         return ContextTooLong
+    if status in _FILTERS_SAY and any(word in words for word in _FILTERED):
+        return ContentRefused
     if "model_not_found" in words:
         return ModelMissing
     known = _BY_STATUS.get(status)

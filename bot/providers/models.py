@@ -1,9 +1,9 @@
-"""The configured providers by name: built when first asked for, each behind its watchdog and its retries."""
+"""The configured providers by name: built when first asked for, each behind its watchdog, its retries and its cooldown."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from random import Random
@@ -12,8 +12,11 @@ from typing import Final, Protocol, runtime_checkable
 from bot.core.errors import KeyRefused, ModelMissing, ProviderError
 from bot.core.http import Http
 from bot.core.model import Audio, ModelEvent, ModelRef, ModelRequest, Transcript
-from bot.core.ports import Clock, Provider, Transcribing
+from bot.core.ports import Clock, Notes, Provider, Transcribing
+from bot.providers.cooldown import Cooldown, Cooling, resting
 from bot.providers.discovery import Entry, built
+from bot.providers.downgrade import Downgrade
+from bot.providers.parking import Parked, Parking, credential_of
 from bot.providers.retry import Retry
 from bot.providers.settings import ProviderConfig
 from bot.providers.watchdog import Patience, Watchdog
@@ -35,13 +38,43 @@ class Warming(Protocol):
 class Models:
     """Implements ``Provider`` for all of them: ``request.model.provider`` says which one is meant."""
 
-    def __init__(self, entries: Iterable[Entry], clock: Clock, random: Random, data_dir: Path, http: Http) -> None:
-        """``http`` carries the requests of all of them; it is not theirs to close."""
+    def __init__(
+        self,
+        entries: Iterable[Entry],
+        clock: Clock,
+        random: Random,
+        data_dir: Path,
+        http: Http,
+        notes: Notes | None = None,
+    ) -> None:
+        """``http`` carries the requests of all of them; it is not theirs to close. ``notes`` keep over a restart which keys
+        are parked."""
         self._entries = {entry.name: entry for entry in entries}
         self._clock, self._random, self._data_dir, self._http = clock, random, data_dir, http
         self._bare: dict[str, Provider] = {}
         self._built: dict[str, Provider] = {}
         self._warmed: set[tuple[str, str]] = set()
+        self._cooling, self._parking = Cooling(clock), Parking(clock, notes)
+
+    async def load(self) -> None:
+        """Know which keys were parked when the last process ended."""
+        await self._parking.load({credential_of(entry) for entry in self._entries.values()})
+
+    async def reset(self) -> Sequence[str]:
+        """Ask every model again that is being left alone; returns the names of the providers of which that was true."""
+        rested = {*(one.provider for one in self._parking.all()), *self._cooling.providers()}
+        self._cooling.clear()
+        await self._parking.clear()
+        return sorted(rested)
+
+    def parked(self) -> Sequence[Parked]:
+        """What is left alone for hours, because only a person can mend it."""
+        return self._parking.all()
+
+    async def proven(self, name: str) -> None:
+        """The provider's own key was accepted when a free question was put to it."""
+        if entry := self._entries.get(name):
+            await self._parking.proven(credential_of(entry))
 
     def usable(self, model: ModelRef) -> bool:
         """Whether the provider of this model is configured and can be used at the model's address."""
@@ -88,6 +121,9 @@ class Models:
     async def transcribe(self, model: ModelRef, audio: Audio) -> Transcript:
         """Raises ``ProviderError``, ``ModelMissing`` where the model's provider writes no speech down."""
         self.provider(model.provider, model.endpoint)
+        credential = credential_of(self._entries[model.provider], model.endpoint)
+        if parked := self._parking.of(credential, model.model):
+            raise resting(parked, model.model)
         provider = self.bare(model.provider)
         if not isinstance(provider, Transcribing):
             raise ModelMissing(f"The provider {model.provider} writes no speech down.")
@@ -112,9 +148,11 @@ class Models:
     def _wrapped(self, entry: Entry) -> Provider:
         inner = self.bare(entry.name)
         if isinstance(entry.config, ProviderConfig):
-            patience = Patience(entry.config.first_seconds, entry.config.silence_seconds)
+            own = entry.config
+            patience = Patience(own.first_seconds, own.silence_seconds, own.alive_seconds, own.whole_seconds)
             inner = Watchdog(inner, entry.name, patience)
-        return Retry(inner, entry.name, self._clock, self._random)
+        inner = Retry(Downgrade(inner, entry.name, self._clock), entry.name, self._clock, self._random)
+        return Cooldown(inner, entry, self._clock, self._cooling, self._parking)
 
 
 def _missing(entry: Entry, endpoint: str = "") -> str:

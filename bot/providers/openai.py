@@ -13,8 +13,7 @@ from pydantic import SecretStr, field_validator
 
 from bot.core.errors import KeyRefused, ProviderError, RequestRefused, TransportError
 from bot.core.http import Http, Reply
-from bot.core.model import Audio, ModelEvent, ModelRef, ModelRequest, Transcript, Usage
-from bot.core.money import Price
+from bot.core.model import Audio, ModelEvent, ModelRef, ModelRequest, Price, Transcript, Usage
 from bot.core.ports import Clock
 from bot.providers import pricelist
 from bot.providers.calls import CallIds
@@ -23,16 +22,19 @@ from bot.providers.chat_stream import ChatStream
 from bot.providers.concessions import Concessions
 from bot.providers.faults import Faults, complaint_of
 from bot.providers.proof import proven
+from bot.providers.schemas import told
 from bot.providers.sdk import Nowhere, carried, clean_environment, hush, install_hint, rehearse, reply_of
 from bot.providers.settings import ProviderConfig, checked_key, checked_url
-from bot.providers.sse import Frames, SseFrames, WholeBody
-from bot.providers.wire import answering, body_bytes, parsed
+from bot.providers.sse import SseFrames
+from bot.providers.wire import answering, body_bytes, frames_of, parsed
 
 if TYPE_CHECKING:
     import openai
 
 _OWN_HOST: Final = "api.openai.com"
-_CONCEDABLE: Final = frozenset({"temperature", "max_completion_tokens", "stream_options", "reasoning_effort"})
+_CONCEDABLE: Final = frozenset(
+    {"temperature", "max_completion_tokens", "stream_options", "reasoning_effort", "response_format"}
+)
 _BLIND: Final = re.compile(r"gpt-3|gpt-4(-\d{4}|-32k|$)|o1-(mini|preview)|o3-mini")
 _NO_KEY: Final = "none"
 """What servers without keys are sent: the library insists on one."""
@@ -97,7 +99,7 @@ class OpenAIProvider:
         reply = await self._opened(request, faults)
         others = not is_openai(request.model.endpoint or self._config.base_url)
         answer = ChatStream(request, faults, CallIds(request, self._clock), vendor=self._name, writes_calls=others)
-        async with answering(reply, _frames(reply), answer, faults, request.gather) as events:
+        async with answering(reply, frames_of(reply, SseFrames), answer, faults, request.gather) as events:
             yield events
 
     async def transcribe(self, model: ModelRef, audio: Audio) -> Transcript:
@@ -132,9 +134,13 @@ class OpenAIProvider:
             await client.close()
 
     async def _opened(self, request: ModelRequest, faults: Faults) -> Reply:
+        """A server that is not OpenAI's own may take a schema and not keep to it: there it stands in the prompt as well."""
         model = request.model.model
+        obeys = is_openai(request.model.endpoint or self._config.base_url)
         while True:
-            body = completion_body(request, self._name, self._concessions.of(model), effort=self._config.effort)
+            without = self._concessions.of(model)
+            said = request if obeys and "response_format" not in without else told(request)
+            body = completion_body(said, self._name, without, effort=self._config.effort)
             try:
                 return await self._post(request, body, faults)
             except RequestRefused as refusal:
@@ -205,8 +211,9 @@ def _transcript(body: dict[str, Any], faults: Faults) -> Transcript:
     text, used = body.get("text"), body.get("usage")
     if not isinstance(text, str):
         raise faults.garbled("a transcript without its text")
-    counts = [used.get(key) for key in ("input_tokens", "output_tokens")] if isinstance(used, dict) else []
-    return Transcript(text, Usage(*(count if isinstance(count, int) else 0 for count in counts)))
+    counts = used if isinstance(used, dict) else {}
+    read, written = (counts.get(key) for key in ("input_tokens", "output_tokens"))
+    return Transcript(text, Usage(read if isinstance(read, int) else 0, written if isinstance(written, int) else 0))
 
 
 def is_openai(base_url: str) -> bool:
@@ -225,9 +232,10 @@ def completion_body(
         "model": model.model,
         "messages": chat_messages(request, vendor),
         limit: model.max_tokens,
-        "stream": True,
-        "stream_options": {"include_usage": True},
+        "stream": not request.whole,
     }
+    if not request.whole:
+        body["stream_options"] = {"include_usage": True}
     if model.temperature is not None:
         body["temperature"] = model.temperature
     if effort != "default":
@@ -239,12 +247,6 @@ def completion_body(
     if request.schema is not None:
         body["response_format"] = chat_format(request.schema)
     return {key: value for key, value in body.items() if key not in without}
-
-
-def _frames(reply: Reply) -> Frames:
-    """A server that does not stream answers with the whole completion as JSON."""
-    kind = reply.headers.get("content-type", "")
-    return WholeBody() if kind.startswith("application/json") else SseFrames()
 
 
 def translated(error: Exception, faults: Faults, now: float) -> ProviderError:

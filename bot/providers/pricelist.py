@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from bot.core.money import Price
+from bot.core.model import Price
 
 _FILE: Final = Path(__file__).with_name("pricelist.json")
 _DATED: Final = re.compile(r"-(?:\d{8}|\d{4}-\d\d-\d\d|latest)$")

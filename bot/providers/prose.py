@@ -71,4 +71,4 @@ class Prose:
             elif text := self._spoken.feed(piece.text):
                 yield ModelText(text)
             else:
-                yield ModelThinking("")  # held back, but the stream is alive
+                yield ModelThinking("")  # held back, but it grows

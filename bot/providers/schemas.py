@@ -1,11 +1,16 @@
-"""JSON Schemas as vendors want them for answers of a given shape."""
+"""JSON Schemas as vendors want them for answers of a given shape, and as words for models that nothing holds to one."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
+from bot.core.model import Message, ModelRequest, TextBlock
+
 _INSIDE_MAPS: Final = ("properties", "$defs", "definitions")
+_WORDS: Final = "Answer with one JSON object that fits this JSON Schema, and with nothing else:\n{schema}"
 _INSIDE_LISTS: Final = ("anyOf", "oneOf", "allOf", "prefixItems")
 
 
@@ -23,6 +28,14 @@ def closed(schema: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(items := copy.get("items"), Mapping):
         copy["items"] = closed(items)
     return copy
+
+
+def told(request: ModelRequest) -> ModelRequest:
+    """The request with its schema in words behind everything else that is said; unchanged where it has none."""
+    if request.schema is None:
+        return request
+    words = TextBlock(_WORDS.format(schema=json.dumps(dict(request.schema), ensure_ascii=False)))
+    return replace(request, messages=(*request.messages, Message("user", (words,))))
 
 
 def is_strict(schema: Mapping[str, Any]) -> bool:

@@ -7,14 +7,18 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
-from bot.core.money import Price
+from bot.core.model import Price
 
 
 class ProviderConfig(BaseModel):
-    """``silence_seconds`` is how long an open stream may say nothing, ``first_seconds`` how long until its first word.
-    ``transcribes``: providers of this kind also write speech down.
+    """``silence_seconds`` is how long an open stream may say nothing, ``first_seconds`` how long until its first sign of
+    life, ``alive_seconds`` how long signs of life alone are believed, ``whole_seconds`` how long an answer may take that is
+    not streamed. ``transcribes``: providers of this kind also write speech down.
 
-    The defaults suit a vendor's cloud; a model on one's own machine gets more time.
+    The defaults suit a vendor's cloud; a model on one's own machine gets more time. Five minutes of nothing but signs of
+    life: reasoning that a vendor keeps to itself takes minutes in which only those come, while a proxy whose model has
+    died sends them for ever; and two thirds of a turn's 15 minutes are left for another model. Ten minutes for a whole
+    answer is what the vendors' own libraries wait.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -22,6 +26,8 @@ class ProviderConfig(BaseModel):
 
     silence_seconds: float = Field(default=90.0, gt=0)
     first_seconds: float = Field(default=180.0, gt=0)
+    alive_seconds: float = Field(default=300.0, gt=0)
+    whole_seconds: float = Field(default=600.0, gt=0)
 
     def missing(self, endpoint: str = "") -> str:
         """Why a provider with this config cannot be used, in a sentence without its name; "" when it can. Imports
@@ -51,7 +57,7 @@ class ProviderConfig(BaseModel):
     @property
     def read_seconds(self) -> float:
         """The HTTP read timeout: above the watchdog's limits, so that it is the watchdog who speaks."""
-        return max(self.silence_seconds, self.first_seconds) + 15.0
+        return max(self.silence_seconds, self.first_seconds, self.alive_seconds, self.whole_seconds) + 15.0
 
 
 def checked_url(url: str) -> str:

@@ -11,9 +11,9 @@ from typing import Any, Final, Protocol
 
 from bot.core.errors import ProviderError, TransportError
 from bot.core.http import Reply
-from bot.core.model import ModelEvent, ModelText, ModelThinking
+from bot.core.model import ModelAlive, ModelEvent, ModelText, ModelThinking
 from bot.providers.faults import Faults
-from bot.providers.sse import Frames, LineTooLong
+from bot.providers.sse import Frames, LineTooLong, WholeBody
 
 log = logging.getLogger(__name__)
 
@@ -60,11 +60,18 @@ def parsed(payload: str, faults: Faults) -> dict[str, Any]:
     return value
 
 
+def frames_of(reply: Reply, streamed: type[Frames]) -> Frames:
+    """How the answer is framed: a server that was not asked for a stream, or does not stream, sends one JSON object."""
+    kind = reply.headers.get("content-type", "")
+    return WholeBody() if kind.startswith("application/json") else streamed()
+
+
 @asynccontextmanager
 async def answering(
     reply: Reply, frames: Frames, answer: Answer, faults: Faults, gather: float = 0.0
 ) -> AsyncIterator[AsyncIterator[ModelEvent]]:
-    """The model events of an open answer; leaving closes the connection, however the stream stands.
+    """The model events of an open answer; leaving closes the connection, however the stream stands. Bytes that say
+    nothing (keep-alives, empty pieces, a part of a frame) make a ``ModelAlive``.
 
     A connection that breaks once the answer is complete is no error.
     """
@@ -87,12 +94,16 @@ async def _events(
     chars = 0
     try:
         async for chunk in chunks:
+            said = False
             for event in _joined(_fed(answer, frames.feed(chunk), faults)):
+                said = True
                 yield event
                 chars += len(event.text) if isinstance(event, ModelText) else 0
             if answer.closed:
                 await _drain(chunks)
                 return
+            if not said:
+                yield ModelAlive()
             if gather and chars >= AT_ONCE_CHARS:
                 await reply.rest(gather)
         for event in _joined(_fed(answer, frames.end(), faults)):

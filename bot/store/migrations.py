@@ -173,6 +173,9 @@ STEPS: Final[tuple[str, ...]] = (
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX links_person ON links (person);
     """,
+    """
+    ALTER TABLE usage ADD COLUMN estimated INTEGER NOT NULL DEFAULT 0;
+    """,
 )
 
 

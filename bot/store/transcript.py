@@ -212,7 +212,8 @@ class TranscriptRows:
 
         def statement(db: sqlite3.Connection) -> list[ChatSummary]:
             found = db.execute(
-                "SELECT c.address, json_extract(f.body, '$.text'), c.at FROM (SELECT address, min(id) AS first, max(id) AS last,"
+                "SELECT c.address, coalesce(nullif(json_extract(f.body, '$.text'), ''), json_extract(f.body, '$.files[0].name')),"
+                " c.at FROM (SELECT address, min(id) AS first, max(id) AS last,"
                 " max(at) AS at FROM transcript WHERE kind = 'user' AND address >= ? AND address < ? GROUP BY address) c"
                 " JOIN transcript f ON f.id = c.first WHERE NOT EXISTS"
                 " (SELECT 1 FROM transcript g WHERE g.kind = 'given' AND g.address = c.address) ORDER BY c.last DESC LIMIT ?",

@@ -14,7 +14,8 @@ from bot.store.links import same_person
 
 @dataclass(frozen=True, slots=True)
 class UsageTotal:
-    """Sums for one model; ``usd`` leaves out calls whose price is unknown (``unpriced`` counts them)."""
+    """Sums for one model; ``usd`` leaves out calls whose price is unknown (``unpriced`` counts them). ``estimated`` counts
+    calls of which the vendor did not tell all that they used."""
 
     model: str
     calls: int
@@ -22,6 +23,7 @@ class UsageTotal:
     output_tokens: int
     usd: float
     unpriced: int
+    estimated: int = 0
 
 
 class UsageRows:
@@ -34,7 +36,7 @@ class UsageRows:
         await self._database.write(
             lambda db: db.execute(
                 "INSERT INTO usage (at, turn, address, person, model, input_tokens, output_tokens, cache_read_tokens,"
-                " cache_write_tokens, usd) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                " cache_write_tokens, usd, estimated) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     at,
                     turn,
@@ -46,6 +48,7 @@ class UsageRows:
                     usage.cache_read_tokens,
                     usage.cache_write_tokens,
                     usd,
+                    usage.estimated,
                 ),
             )
         )
@@ -55,7 +58,8 @@ class UsageRows:
 
         def statement(db: sqlite3.Connection) -> list[UsageTotal]:
             found = db.execute(
-                "SELECT model, count(*), sum(input_tokens), sum(output_tokens), coalesce(sum(usd), 0), sum(usd IS NULL)"
+                "SELECT model, count(*), sum(input_tokens), sum(output_tokens), coalesce(sum(usd), 0), sum(usd IS NULL),"
+                " sum(estimated)"
                 f" FROM usage WHERE at >= :at AND (:who = '' OR {same_person('person')}) GROUP BY model ORDER BY 2 DESC",
                 {"at": at, "who": person},
             )

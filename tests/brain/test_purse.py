@@ -7,8 +7,7 @@ import pytest
 from bot.brain.limits import TurnLimits
 from bot.brain.purse import FRESH_SECONDS, MoneyLimits, Purse
 from bot.core.address import Sender
-from bot.core.model import ModelRef, ModelUsage, Usage
-from bot.core.money import FREE, Price
+from bot.core.model import FREE, ModelRef, ModelUsage, Price, Usage
 from bot.core.stop import StopReason
 from bot.core.tool import ToolCall
 from bot.core.transcript import StepRow

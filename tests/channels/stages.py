@@ -8,13 +8,19 @@ import re
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import cache
-from typing import Any, Protocol
+from pathlib import Path
+from typing import Any, Final, Protocol
 
 import aiohttp
 
+from bot.app.daemon import run_daemon
+from bot.config.load import load
 from tests.app.conftest import free_port
 from tests.channels.discord.seeing import seen
+from tests.sim import discord as discord_sim
+from tests.sim import telegram as telegram_sim
 from tests.sim.discord import DiscordSim
+from tests.sim.llm import LlmSim
 from tests.sim.slack import BOT_USER, SlackSim
 from tests.sim.telegram import TelegramSim
 
@@ -60,12 +66,16 @@ class TelegramStage:
         self.section = f'telegram: {{token: "{sim.token}", api_base: "{sim.url}", access: {{owners: [7]}}}}'
 
     @property
+    def _shown(self) -> list[telegram_sim.Shown]:
+        return [shown for shown in self._sim.visible(self._chat) if shown.from_bot]
+
+    @property
     def texts(self) -> Sequence[str]:
-        return self._sim.bot_texts(self._chat)
+        return [shown.text for shown in self._shown]
 
     @property
     def labels(self) -> Sequence[str]:
-        return [label for shown in self._sim.visible(self._chat) for row in shown.keyboard for label, _ in row]
+        return [label for shown in self._shown for row in shown.keyboard for label, _ in row]
 
     @property
     def violations(self) -> Sequence[str]:
@@ -78,7 +88,7 @@ class TelegramStage:
         await self._sim.edit(self._chat, self._ann, said, text)
 
     async def press(self, label: str) -> None:
-        shown = next(one for one in self._sim.visible(self._chat) if label in one.buttons)
+        shown = next(one for one in self._shown if label in one.buttons)
         await self._sim.press(self._chat, self._ann, shown.message_id, label)
 
     async def ready(self) -> None:
@@ -95,12 +105,21 @@ class DiscordStage:
         )
 
     @property
+    def place(self) -> discord_sim.Channel:
+        """Where the answers stand."""
+        return self._dm
+
+    @property
+    def _shown(self) -> list[discord_sim.Shown]:
+        return [shown for shown in self._sim.visible(self.place) if shown.from_bot]
+
+    @property
     def texts(self) -> Sequence[str]:
-        return [_read(shown) for shown in self._sim.bot_texts(self._dm)]
+        return [_read(shown.text) for shown in self._shown]
 
     @property
     def labels(self) -> Sequence[str]:
-        return [label for shown in self._sim.visible(self._dm) for label, _, _ in shown.buttons]
+        return [label for shown in self._shown for label, _, _ in shown.buttons]
 
     @property
     def violations(self) -> Sequence[str]:
@@ -113,8 +132,8 @@ class DiscordStage:
         await self._sim.edit(self._dm, said, text)
 
     async def press(self, label: str) -> None:
-        shown = next(one for one in self._sim.visible(self._dm) if label in [name for name, _, _ in one.buttons])
-        await self._sim.press(self._dm, self._ann, shown.id, label)
+        shown = next(one for one in self._shown if label in [name for name, _, _ in one.buttons])
+        await self._sim.press(self.place, self._ann, shown.id, label)
 
     async def ready(self) -> None:
         await self._sim.until(lambda sim: sim.connections.ready)
@@ -294,10 +313,45 @@ STAGES = {
 }
 
 
+CONFIG: Final = """
+data_dir: data
+timezone: UTC
+channels:
+  {section}
+  web: {{port: {port}}}
+providers:
+  openai: {{api_key: sk-test-0123456789, base_url: "{llm}/v1"}}
+  local: off
+brain: {{llm: {{default: {{provider: openai, model: gpt-test, max_tokens: 8000}}, fallback: []}}}}
+tools: {{files: {{root: workspace}}}}
+"""
+
+
+@asynccontextmanager
+async def living(stage: Stage, llm: LlmSim, folder: Path, port: int) -> AsyncIterator[None]:
+    """The daemon behind the stage, heard there, until the end of the block."""
+    file = folder / "config.yaml"
+    file.write_text(CONFIG.format(section=stage.section, port=port, llm=llm.url))
+    ready = asyncio.Event()
+    task = asyncio.ensure_future(run_daemon(load(file, {}), ready=ready.set))
+    waiting = asyncio.ensure_future(ready.wait())
+    await asyncio.wait([task, waiting], return_when=asyncio.FIRST_COMPLETED)
+    waiting.cancel()
+    if task.done():
+        task.result()
+    try:
+        await stage.ready()
+        yield
+    finally:
+        task.cancel()
+        async with asyncio.timeout(12):
+            await asyncio.gather(task, return_exceptions=True)
+
+
 async def eventually(holds: Callable[[], Any], seconds: float = 20.0) -> None:
     async with asyncio.timeout(seconds):
         while not holds():
             await asyncio.sleep(0.02)
 
 
-__all__ = ["STAGES", "Stage", "eventually", "free_port"]
+__all__ = ["STAGES", "Stage", "eventually", "free_port", "living"]

@@ -9,24 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from bot.app.daemon import run_daemon
-from bot.config.load import load
-from tests.channels.stages import STAGES, Stage, eventually, free_port
+from tests.channels.rooms import ROOMS
+from tests.channels.stages import STAGES, Stage, eventually, free_port, living
 from tests.channels.telegram.texts import LONG
 from tests.sim.llm import LlmSim, When, answer, call, gate, status, text
-
-CONFIG = """
-data_dir: data
-timezone: UTC
-channels:
-  {section}
-  web: {{port: {port}}}
-providers:
-  openai: {{api_key: sk-test-0123456789, base_url: "{llm}/v1"}}
-  local: off
-brain: {{llm: {{default: {{provider: openai, model: gpt-test, max_tokens: 8000}}, fallback: []}}}}
-tools: {{files: {{root: workspace}}}}
-"""
 
 
 @dataclass
@@ -46,26 +32,13 @@ class Scene:
         assert list(self.stage.texts) == list(texts)
 
 
-@pytest.fixture(params=STAGES)
+@pytest.fixture(params=[*STAGES, *ROOMS])
 async def scene(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Scene]:
-    port = free_port()
-    async with LlmSim() as llm, STAGES[request.param](port) as stage:
-        file = tmp_path / "config.yaml"
-        file.write_text(CONFIG.format(section=stage.section, port=port, llm=llm.url))
-        ready = asyncio.Event()
-        task = asyncio.ensure_future(run_daemon(load(file, {}), ready=ready.set))
-        waiting = asyncio.ensure_future(ready.wait())
-        await asyncio.wait([task, waiting], return_when=asyncio.FIRST_COMPLETED)
-        waiting.cancel()
-        if task.done():
-            task.result()
-        await stage.ready()
-        try:
-            yield Scene(request.param, stage, llm, tmp_path)
-        finally:
-            task.cancel()
-            async with asyncio.timeout(12):
-                await asyncio.gather(task, return_exceptions=True)
+    name, port = request.param, free_port()
+    opened = STAGES[name](port) if name in STAGES else ROOMS[name]()
+    async with LlmSim() as llm, opened as stage:
+        async with living(stage, llm, tmp_path, port):
+            yield Scene(name, stage, llm, tmp_path)
         assert stage.violations == [] or stage.violations == ()
         assert llm.violations == []
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import subprocess
 import sys
@@ -199,6 +200,12 @@ class TestPipe:
         done = bowerbird("chat", "--config", config, text="erste Zeile\n第二行")
         assert done.stdout == "You said **erste Zeile\n第二行**.\n"
         assert "\x1b" not in done.stdout
+
+    @pytest.mark.usefixtures("house")
+    def test_a_file_is_told_of_beside_the_answer(self, config: Path) -> None:
+        done = bowerbird("chat", "--config", config, text="draw")
+        assert (done.stdout, done.returncode) == ("Drawn.\n", 0)
+        assert re.fullmatch(r"file: chart\.svg \(\d+ KB\), at /\S+\n", done.stderr)
 
     @pytest.mark.usefixtures("house")
     def test_what_the_terminal_would_obey_is_shown_instead(self, config: Path) -> None:

@@ -82,6 +82,21 @@ def test_the_first_history_is_shown_and_a_second_one_shows_only_what_is_new() ->
     assert chat.take(again) == [Said("more"), Past("yes", "")]
 
 
+CHART = {"name": "chart \x1b[31m.png", "media_type": "image/png", "path": "/data/files/ab/abcd", "size": 4300}
+
+
+def test_a_file_is_told_by_its_name_its_size_and_its_place_now_and_later() -> None:
+    chat = talk()
+    [done] = chat.take(part("t1", "Here.", stop="answered", files=[CHART]))
+    [past] = chat.take(history({**entry("bot", "t2", "Here."), "files": [CHART, {**CHART, "size": 0}]}))
+    line = "file: chart ␛[31m.png (4 KB), at /data/files/ab/abcd"
+    assert view_of(chat).printed(done)[-1] == line
+    assert view_of(chat).printed(past)[-2:] == [line, "file: chart ␛[31m.png, no longer here"]
+    chat.take(part("t3", "Half"))
+    [ended] = chat.take(history({**entry("bot", "t3", "Half and half"), "files": [CHART]}))
+    assert view_of(chat).printed(ended)[-1] == line
+
+
 def test_what_this_terminal_wrote_is_not_shown_twice() -> None:
     chat = talk()
     chat.wrote("m1")

@@ -171,7 +171,7 @@ async def test_an_unexpected_error_is_one_line_with_a_reference_and_its_details_
 
 
 def test_nothing_heavy_is_imported_before_it_is_needed() -> None:
-    code = "import sys, bot.cli.main; bot.cli.main._parser(); print(*sys.modules)"
+    code = "import sys, bot.cli.main; bot.cli.main._parser([]); print(*sys.modules)"
     modules = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True
     ).stdout.split()

@@ -13,7 +13,8 @@ from pydantic import BaseModel
 
 from bot.config.doctor import Finding, as_json, check, failed, refused
 from bot.config.loaded import Config, Entry
-from bot.config.reach import answers, reach
+from bot.config.reach import reach
+from bot.config.services import answers
 from bot.core.errors import ConfigError
 from bot.net.http import Transport
 from tests.fakes.saying import PAGE, saying

@@ -10,8 +10,7 @@ from bot.config.load import load
 from bot.config.loaded import Config, effective
 from bot.config.problems import ConfigProblems
 from bot.core.errors import ConfigError
-from bot.core.model import ModelRef
-from bot.core.money import Price
+from bot.core.model import ModelRef, Price
 
 from .conftest import Complain, Load
 

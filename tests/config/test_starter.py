@@ -9,8 +9,9 @@ import pytest
 
 from bot.config.dotenv import read_dotenv
 from bot.config.load import load
+from bot.config.packaged import packaged
 from bot.config.problems import Findings
-from bot.config.starter import SENTENCES, Answers, config_text, init, packaged, write_atomically
+from bot.config.starter import SENTENCES, Answers, config_text, init, write_atomically
 from bot.core.errors import BowerbirdError
 
 TOKEN = "123456789:AAFakeTokenFakeTokenFakeTokenFake12"

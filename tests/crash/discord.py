@@ -18,7 +18,7 @@ from channels.discord.places import Places, snowflake
 from tests.channels.discord.reader import Node, read
 from tests.crash.deeds import deed
 from tests.crash.platform import Look, Seen
-from tests.sim.discord import Call, DiscordSim, Fault, Shown
+from tests.sim.discord import Call, Channel, DiscordSim, Fault, Shown
 
 GUILD: Final = 9001
 ROUTES: Final = {
@@ -77,15 +77,20 @@ class DiscordPlatform:
         return f'{{token: "{self.sim.token}", api_base: "{self.sim.api_base}", access: {access}}}'
 
     @property
+    def place(self) -> Channel:
+        """Where the answers stand."""
+        return self.chat
+
+    @property
     def standing(self) -> Sequence[Seen]:
-        return [seen(shown) for shown in self.sim.visible(self.chat) if shown.from_bot]
+        return [seen(shown) for shown in self.sim.visible(self.place) if shown.from_bot]
 
     @property
     def looks(self) -> Sequence[Look]:
         return [
             Look(_message_of(call), text_of(read(call.body["content"])), bool(call.body["components"]))
             for call in self.sim.calls
-            if call.route in SHOWING and call.channel_id == self.chat.id and call.status in (0, 200)
+            if call.route in SHOWING and call.channel_id == self.place.id and call.status in (0, 200)
         ]
 
     @property
@@ -139,7 +144,7 @@ class DiscordPlatform:
 
     async def press(self, verb: str) -> bool:
         newest = [message for message in self.standing if message.label(verb)][-1]
-        number = await self.sim.press(self.chat, self.ann, int(newest.id), newest.label(verb))
+        number = await self.sim.press(self.place, self.ann, int(newest.id), newest.label(verb))
 
         def answered() -> bool:
             return any(answer.interaction == number for answer in self.sim.interaction_answers)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from bot.core.address import Address, Sender
@@ -57,6 +59,25 @@ def test_a_bot_is_cut_off_after_twenty_messages_a_minute() -> None:
     assert not manners.too_talkative(said("hello", ANN))
     clock._now += 61
     assert not manners.too_talkative(said("beep", ROBOT))
+
+
+async def test_a_bot_is_cut_off_although_it_opens_a_thread_with_every_message(open_house: OpenHouse) -> None:
+    """As in Slack, where every question in a channel opens one, in threads on Discord and in topics on Telegram."""
+    access = Access(owners=("7",), groups=("-5",), bots=True)
+    async with open_house(*[says("boop")] * 40, access=access) as house:
+        for number in range(30):
+            thread = replace(GROUP, thread=f"t{number}")
+            await house.inbox.receive(replace(said("beep", ROBOT), id=str(number), address=thread, addressed=True))
+            await house.idle()
+        assert len(house.provider.requests) == BOT_MESSAGES
+
+
+def test_a_bot_that_is_cut_off_in_one_chat_is_heard_in_another() -> None:
+    manners = Manners("Bower", FakeClock())
+    for number in range(BOT_MESSAGES + 1):
+        cut = manners.too_talkative(replace(said("beep", ROBOT), address=replace(GROUP, thread=str(number))))
+    assert cut
+    assert not manners.too_talkative(replace(said("beep", ROBOT), address=replace(GROUP, chat="-6")))
 
 
 async def test_two_bots_come_to_an_end(open_house: OpenHouse) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 from bot.core.address import Address, Sender
 from bot.core.inbound import MessageDeleted, MessageEdited, UserMessage
@@ -41,6 +42,23 @@ async def test_what_was_said_before_the_question_is_context_once(open_house: Ope
         await says_in(house, "and now?", 4, to_bot=True)
         await house.idle()
         assert asked(house).count("Bob: shall we take the red") == 1
+
+
+async def test_what_would_have_opened_a_thread_was_said_in_the_chat_above_it(open_house: OpenHouse) -> None:
+    """As on Slack, where the address of a message in a channel is that of the thread under it."""
+    async with open_house(says("The blue one."), access=ACCESS) as house:
+        for number, text in ((1, "red or blue?"), (2, "green, I say"), (3, "nonsense")):
+            await says_in(house, text, number, where=replace(GROUP, thread=str(number)))
+        await house.inbox.receive(MessageEdited("e", replace(GROUP, thread="2"), BOB, "2", "violet, I say", 2.0))
+        await house.inbox.receive(MessageDeleted("d", replace(GROUP, thread="3"), "3", 2.0))
+        post = replace(GROUP, thread="4")
+        there = UserMessage("4", post, BOB, "another post", 1.0, direct=False, addressed=False, places=("4",))
+        await house.inbox.receive(there)
+        await says_in(house, "what do you think?", 5, to_bot=True, where=replace(GROUP, thread="5"))
+        await house.idle()
+        told = asked(house).partition("<overheard>")[2].partition("</overheard>")[0]
+        assert "red or blue?" in told and "violet, I say" in told
+        assert not any(words in told for words in ("green", "nonsense", "another post"))
 
 
 async def test_only_the_last_messages_are_kept(open_house: OpenHouse) -> None:

@@ -51,6 +51,22 @@ async def test_retry_takes_the_place_of_an_answer_that_is_being_written(open_hou
         assert house.shown[-1] == "Quick."
 
 
+async def test_a_retry_that_is_delivered_twice_neither_stops_nor_repeats_itself(open_house: OpenHouse) -> None:
+    later = asyncio.Event()
+    async with open_house(says("Poor."), [ModelText("Better, "), later, *says("and whole.")]) as house:
+        await house.say("hello")
+        await house.idle()
+        first = await house.say("/retry", number=2)
+        async with asyncio.timeout(5):
+            while len(house.shown) < 2:
+                await asyncio.sleep(0.002)
+        again = await house.say("/retry", number=2)
+        assert (again.turn, again.duplicate) == (first.turn, True)
+        later.set()
+        await house.idle()
+        assert house.shown == ["Poor.", "Better, and whole."] and len(house.provider.requests) == 2
+
+
 async def test_retry_with_nothing_to_answer_says_so(open_house: OpenHouse) -> None:
     async with open_house() as house:
         await house.say("/help")
@@ -58,6 +74,16 @@ async def test_retry_with_nothing_to_answer_says_so(open_house: OpenHouse) -> No
         await house.say("/retry", number=2)
         await house.idle()
         assert "nothing in this conversation" in house.shown[-1]
+
+
+async def test_a_question_that_begins_with_a_path_is_asked_again_too(open_house: OpenHouse) -> None:
+    async with open_house(says("Names."), says("A file of names.")) as house:
+        await house.say("/etc/hosts, what is it for?")
+        await house.idle()
+        await house.say("/retry", number=2)
+        await house.idle()
+        assert house.shown == ["Names.", "A file of names."]
+        assert "what is it for?" in str(house.provider.requests[1].messages)
 
 
 async def test_retry_repeats_only_what_its_sender_asked(open_house: OpenHouse) -> None:

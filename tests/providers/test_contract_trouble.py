@@ -10,6 +10,7 @@ import pytest
 from bot.core.errors import (
     ContextTooLong,
     KeyRefused,
+    ModelForbidden,
     ModelMissing,
     NoCredit,
     ProviderBusy,
@@ -134,7 +135,7 @@ STATUSES: list[tuple[int, str | None, type[ProviderError]]] = [
     (400, "context_length", ContextTooLong),
     (401, None, KeyRefused),
     (402, None, NoCredit),
-    (403, None, KeyRefused),
+    (403, None, ModelForbidden),
     (404, None, ModelMissing),
     (408, None, ProviderBusy),
     (413, None, ContextTooLong),

@@ -10,9 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.core.errors import (
+    ContentRefused,
     ContextTooLong,
     KeyRefused,
+    ModelForbidden,
     ModelMissing,
+    ModelResting,
     NoCredit,
     ProviderBusy,
     ProviderError,
@@ -51,6 +54,33 @@ BODIES: list[tuple[int | None, Any, type[ProviderError]]] = [
 ]
 
 
+FILTERED: list[tuple[int | None, Any]] = [
+    (400, {"error": {"code": "content_filter", "message": "The response was filtered", "innererror": {}}}),
+    (400, {"error": {"type": "invalid_request_error", "message": "Output blocked by content filtering policy"}}),
+    (400, {"error": {"code": "content_policy_violation", "message": "Your request was rejected"}}),
+    (
+        400,
+        {"error": {"code": "invalid_prompt", "message": "Invalid prompt: flagged as potentially violating our policy"}},
+    ),
+    (400, {"error": {"message": "Content Exists Risk", "type": "invalid_request_error"}}),
+    (400, {"error": {"code": "data_inspection_failed", "message": "Input data may contain inappropriate content."}}),
+    (403, {"error": {"code": 403, "message": 'requires moderation on p. Your input was flagged for "violence".'}}),
+    (None, {"error": {"code": "content_filter", "message": "stopped"}}),
+]
+
+
+@pytest.mark.parametrize(("status", "body"), FILTERED)
+def test_a_content_filter_is_told_apart_from_a_wrong_request(status: int | None, body: Any) -> None:
+    assert error_class(complaint_of(body, status)) is ContentRefused
+    assert not ContentRefused.retryable and not ContentRefused.next_model
+
+
+def test_a_key_that_may_not_use_one_model_is_no_refused_key() -> None:
+    for status in (403, None):
+        body = {"error": {"type": "permission_error", "message": "Your key may not use this model."}}
+        assert error_class(complaint_of(body, status)) is ModelForbidden
+
+
 @pytest.mark.parametrize(("status", "body", "expected"), BODIES)
 def test_a_body_is_the_error_it_means(status: int | None, body: Any, expected: type[ProviderError]) -> None:
     assert error_class(complaint_of(body, status)) is expected
@@ -62,7 +92,7 @@ def test_any_body_is_some_error(status: int | None, body: Any) -> None:
     assert isinstance(error, ProviderError)
 
 
-@pytest.mark.parametrize("kind", FAULTS)
+@pytest.mark.parametrize("kind", [kind for kind in FAULTS if kind is not ModelResting])
 def test_every_sentence_names_the_provider_and_says_what_to_do(kind: type[ProviderError]) -> None:
     sentence = str(Faults("mylab", "some-model").error(kind))
     assert "mylab" in sentence

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -16,21 +18,31 @@ from bot.core.errors import (
     StreamCut,
     StreamStalled,
 )
-from bot.core.model import ModelCall, ModelText, ModelThinking, ModelThought, ModelUsage, ThinkingBlock, Usage
+from bot.core.model import (
+    ModelCall,
+    ModelEvent,
+    ModelText,
+    ModelThinking,
+    ModelThought,
+    ModelUsage,
+    ThinkingBlock,
+    Usage,
+)
 from bot.core.tool import ToolCall
 from bot.providers.retry import Retry
 from tests.fakes.clock import FakeClock
 from tests.providers.bench import VENDORS, Bench, Heard, SleeplessClock, ask
-from tests.providers.scripted import END, Part, ScriptedProvider
+from tests.providers.scripted import END, Part, Pause, ScriptedProvider
 from tests.sim.llm import LlmSim, answer, drop, error_event, status, text
 
 REQUEST = Bench(VENDORS["openai"], LlmSim()).request()
 ANSWER: list[Part] = [ModelText("Hi"), END]
 
 
-async def tried(inner: ScriptedProvider) -> tuple[Heard, list[float]]:
+async def tried(inner: ScriptedProvider, **asked: Any) -> tuple[Heard, list[float]]:
+    """``asked`` are fields of the request."""
     clock = SleeplessClock()
-    heard = await ask(Retry(inner, "lab", clock, Random(7)), REQUEST)
+    heard = await ask(Retry(inner, "lab", clock, Random(7)), replace(REQUEST, **asked))
     assert inner.left == inner.entered, "every stream was left"
     return heard, clock.slept
 
@@ -48,7 +60,53 @@ async def test_the_third_failure_is_the_answer() -> None:
     inner = ScriptedProvider(ProviderBusy("b"))
     heard, slept = await tried(inner)
     assert isinstance(heard.error, ProviderBusy)
-    assert (inner.entered, len(slept)) == (3, 2)
+    assert (inner.entered, len(slept), heard.error.attempt) == (3, 2, 3)
+
+
+async def test_the_caller_says_how_often() -> None:
+    for attempts in (1, 2, 5):
+        inner = ScriptedProvider(ProviderBusy("b"))
+        heard, slept = await tried(inner, attempts=attempts)
+        assert (inner.entered, len(slept)) == (attempts, attempts - 1)
+        assert isinstance(heard.error, ProviderBusy) and heard.error.attempt == attempts
+
+
+async def test_no_backoff_is_longer_than_half_a_minute() -> None:
+    _, slept = await tried(ScriptedProvider(ProviderBusy("b")), attempts=12)
+    assert slept[:2] == sorted(slept[:2])
+    assert max(slept) == 30.0
+
+
+async def test_attempts_from_before_count_and_the_next_waits_its_turn() -> None:
+    inner = ScriptedProvider(ProviderBusy("b"))
+    heard, slept = await tried(inner, tried=1)
+    assert (inner.entered, len(slept)) == (2, 2)
+    assert 0.5 <= slept[0] <= 1.5 and 1.0 <= slept[1] <= 3.0
+    assert isinstance(heard.error, ProviderBusy) and heard.error.attempt == 3
+
+
+async def test_an_error_behind_the_first_text_says_which_attempt_it_was() -> None:
+    heard, _ = await tried(ScriptedProvider([ProviderBusy("b")], [ModelText("Hello wor"), StreamCut("c")]))
+    assert isinstance(heard.error, StreamCut) and heard.error.attempt == 2
+
+
+async def test_what_an_attempt_brought_that_came_to_nothing_is_told() -> None:
+    wasted: list[list[ModelEvent]] = []
+    thought = [ModelUsage(Usage(500, 1)), ModelThinking("hm, ")]
+    inner = ScriptedProvider(ProviderBusy("never began"), [*thought, StreamCut("c")], ANSWER)
+    await tried(inner, wasted=lambda events: wasted.append(list(events)))
+    assert wasted == [thought]
+
+
+async def test_what_an_attempt_brought_is_told_when_nobody_wants_it_any_more() -> None:
+    wasted: list[list[ModelEvent]] = []
+    inner = ScriptedProvider([ModelUsage(Usage(500, 1)), Pause(30), *ANSWER])
+    request = replace(REQUEST, wasted=lambda events: wasted.append(list(events)))
+    task = asyncio.ensure_future(ask(Retry(inner, "lab", FakeClock(), Random(7)), request))
+    await asyncio.sleep(0.05)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    assert wasted == [[ModelUsage(Usage(500, 1))]]
 
 
 async def test_what_will_not_pass_is_not_tried_again() -> None:

@@ -1,17 +1,19 @@
-"""Silence ends a stream; only events break it."""
+"""Silence ends a stream, and so do signs of life that are nothing else for too long."""
 
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
 from bot.core.errors import StreamStalled
-from bot.core.model import ModelText
+from bot.core.model import ModelAlive, ModelEvent, ModelText, ModelThinking, ModelUsage, Usage
 from bot.providers.watchdog import Patience, Watchdog
 from tests.providers.bench import VENDORS, Bench, ask
 from tests.providers.scripted import END, Part, Pause, ScriptedProvider
-from tests.sim.llm import LlmSim, answer, ping, sleep, text
+from tests.sim.llm import LlmSim, answer, ping, raw, sleep, text
+from tests.sim.llm.steps import Step
 
 REQUEST = Bench(VENDORS["openai"], LlmSim()).request()
 
@@ -102,12 +104,59 @@ async def test_a_stall_leaves_no_cancellation_behind() -> None:
         await asyncio.sleep(0)
 
 
-async def test_keep_alives_are_no_sign_of_progress(bench: Bench, sim: LlmSim) -> None:
+PULSE: tuple[Step, ...] = tuple(step for _ in range(100) for step in (ping(), sleep(0.02)))
+
+
+async def test_keep_alives_put_off_the_end_of_the_patience_but_not_for_ever(bench: Bench, sim: LlmSim) -> None:
     if bench.kind == "ollama":
         pytest.skip("Ollama sends none")
-    alive = [step for _ in range(40) for step in (ping(), sleep(0.02))]
-    sim.script(answer(text("a"), *alive, text("b")))
-    watched = Watchdog(bench.bare(), bench.kind, Patience(first=5, silence=0.2))
+    sim.script(answer(text("a"), *PULSE[:30], text("b")), answer(text("a"), *PULSE))
+    watched = Watchdog(bench.bare(), bench.kind, Patience(first=5, silence=0.2, alive=1.0))
+    assert (await ask(watched, bench.request())).text == "ab"
     heard = await ask(watched, bench.request())
-    assert isinstance(heard.error, StreamStalled)
+    assert isinstance(heard.error, StreamStalled) and "signs of life" in heard.error.detail
     assert heard.text == "a"
+
+
+async def test_before_the_first_progress_keep_alives_do_not_shorten_the_patience() -> None:
+    late: list[Part] = [ModelAlive(), Pause(0.2), ModelText("a"), END]
+    heard = await ask(Watchdog(ScriptedProvider(late), "lab", Patience(first=5, silence=0.05)), REQUEST)
+    assert heard.events == (ModelText("a"), END)
+
+
+@pytest.mark.parametrize(
+    "empty", [ModelAlive(), ModelUsage(Usage(5, 1))], ids=["nothing", "the same counts over and over"]
+)
+async def test_what_says_nothing_new_is_no_progress(empty: ModelEvent) -> None:
+    idle = [part for _ in range(100) for part in (empty, Pause(0.02))]
+    heard = await ask(Watchdog(ScriptedProvider(idle), "lab", Patience(0.3, 0.2, alive=0.3)), REQUEST)
+    assert isinstance(heard.error, StreamStalled)
+
+
+@pytest.mark.parametrize(
+    "piece", [ModelThinking("hm "), ModelThinking(""), ModelText("a")], ids=["reasoning", "arguments", "text"]
+)
+async def test_what_grows_is_progress_however_long_it_takes(piece: ModelEvent) -> None:
+    long = [part for _ in range(40) for part in (piece, Pause(0.02))]
+    heard = await ask(Watchdog(ScriptedProvider([*long, END]), "lab", Patience(0.3, 0.2, alive=0.3)), REQUEST)
+    assert heard.events[-1] == END
+
+
+async def test_an_answer_in_one_piece_has_a_patience_of_its_own() -> None:
+    inner = ScriptedProvider([Pause(0.2), ModelText("a"), END])
+    watched = Watchdog(inner, "lab", Patience(first=0.05, silence=0.05, alive=0.05, whole=5))
+    assert isinstance((await ask(watched, REQUEST)).error, StreamStalled)
+    assert (await ask(watched, replace(REQUEST, whole=True))).text == "a"
+
+
+async def test_empty_pieces_on_the_wire_are_no_progress(bench: Bench, sim: LlmSim) -> None:
+    empty = {
+        "anthropic": b'data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":""}}\n\n',
+        "openai": b'data: {"choices":[{"index":0,"delta":{"content":""}}]}\n\n',
+        "ollama": b'{"message":{"role":"assistant","content":""},"done":false}\n',
+    }[bench.kind]
+    idle = [step for _ in range(100) for step in (raw(empty), sleep(0.02))]
+    sim.script(answer(text("a"), *idle))
+    watched = Watchdog(bench.bare(), bench.kind, Patience(first=5, silence=0.3, alive=0.4))
+    heard = await ask(watched, bench.request())
+    assert isinstance(heard.error, StreamStalled) and heard.text == "a"

@@ -76,7 +76,7 @@ class Scribe:
             language = _LANGUAGE.match(token.info.strip()) if token.type == "fence" else None
             self._code(token, token.content, language[0] if language else "")
         elif token.type == "formula_block":
-            self._code(token, str(token.meta["source"]), "")
+            self._formula(token)
         elif token.type == "hr":
             self._begin(token.map)
             self._canvas.write(RULE)
@@ -185,6 +185,25 @@ class Scribe:
         start = self._canvas.size
         self._canvas.write(code)
         self._canvas.mark("pre", start, language, self._margins[-1].level)
+
+    def _formula(self, token: Token) -> None:
+        """Lines of text, or of monospace where they have to stand below each other; else its source."""
+        from bot.outbox.formula.layout import display  # a library comes with it, which most answers do not need
+
+        shown = display(token.content, tables.WIDEST_COLUMNS)
+        if shown is None:
+            self._code(token, str(token.meta["source"]), "")
+            return
+        lines = "\n".join(shown.text) + str(token.meta["behind"])
+        if shown.columns:
+            self._code(token, lines, "")
+            return
+        self._begin(token.map)
+        for number, line in enumerate(lines.split("\n")):
+            if number:
+                self._canvas.write("\n")
+                self._canvas.indent(self._margins[-1])
+            self._canvas.write(line)
 
     def _table(self, token: Token, tokens: Sequence[Token]) -> None:
         rows = tables.table(tokens, self._canvas)

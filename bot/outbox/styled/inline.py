@@ -25,7 +25,7 @@ def draw(tokens: Sequence[Token], canvas: Canvas, margin: Margin | None = None) 
         elif token.type == "code_inline":
             _code(token.content, canvas)
         elif token.type == "formula_inline":
-            _code(str(token.meta["source"]), canvas)
+            _formula(token, canvas)
         elif token.type == "image":
             _picture(token, canvas, linked=any(url for _, url in opened))
         elif side == "open":
@@ -80,6 +80,17 @@ def _code(code: str, canvas: Canvas) -> None:
     start = canvas.size
     canvas.write(code.replace("\n", " "))
     canvas.mark("code", start)
+
+
+def _formula(token: Token, canvas: Canvas) -> None:
+    """What it says; what cannot be said in a line is shown as it was written."""
+    from bot.outbox.formula.layout import inline  # a library comes with it, which most answers do not need
+
+    said = inline(token.content)
+    if said is None:
+        _code(str(token.meta["source"]), canvas)
+    else:
+        canvas.write(said)
 
 
 def _picture(token: Token, canvas: Canvas, *, linked: bool) -> None:

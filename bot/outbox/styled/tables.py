@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from markdown_it.token import Token
 
+from bot.outbox.monospace import width
 from bot.outbox.styled.inline import draw, plain
 from bot.outbox.styled.spans import Canvas, Margin
 
@@ -54,19 +54,6 @@ def columns(rows: list[list[Cell]]) -> str:
     if not any(cell.text for cell in rows[0]):
         return "\n".join(lines[1:])
     return "\n".join([lines[0], "-+-".join("-" * size for size in widths), *lines[1:]])
-
-
-def width(text: str) -> int:
-    """In columns of monospace: Chinese, Japanese, Korean and emoji take two, marks none (Unicode annex 11)."""
-    if text.isascii():
-        return len(text)
-    return sum(_char_width(char) for char in text)
-
-
-def _char_width(char: str) -> int:
-    if unicodedata.category(char) in ("Mn", "Me", "Cf"):
-        return 0
-    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
 
 
 def _padded(cell: Cell, size: int) -> str:

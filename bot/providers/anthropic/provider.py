@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -13,19 +13,19 @@ from pydantic import Field, SecretStr, field_validator
 
 from bot.core.errors import ProviderError, RequestRefused, TransportError
 from bot.core.http import Http, Reply
-from bot.core.model import Message, ModelEvent, ModelRequest, ThinkingBlock
-from bot.core.money import Price
+from bot.core.model import Message, ModelEvent, ModelRequest, ModelText, Price, ThinkingBlock
 from bot.core.ports import Clock
 from bot.providers import pricelist
-from bot.providers.anthropic.request import holds_thinking, messages_body
+from bot.providers.anthropic.request import holds_thinking, messages_body, prefilled
 from bot.providers.anthropic.stream import MessageStream
 from bot.providers.calls import CallIds
+from bot.providers.concessions import Concessions
 from bot.providers.faults import Faults, complaint_of
 from bot.providers.proof import proven
 from bot.providers.sdk import Nowhere, carried, clean_environment, hush, install_hint, rehearse, reply_of
 from bot.providers.settings import ProviderConfig, checked_key, checked_url
 from bot.providers.sse import SseFrames
-from bot.providers.wire import answering, body_bytes
+from bot.providers.wire import answering, body_bytes, frames_of
 
 if TYPE_CHECKING:
     import anthropic
@@ -87,14 +87,19 @@ class AnthropicProvider:
             raise ValueError("an Anthropic provider needs an api_key")
         self._name, self._config, self._clock, self._http = name, config, clock, http
         self._clients: dict[str, anthropic.AsyncAnthropic] = {}
+        self._concessions = Concessions(name)
 
     @asynccontextmanager
     async def stream(self, request: ModelRequest) -> AsyncIterator[AsyncIterator[ModelEvent]]:
         faults = Faults(self._name, request.model.model, (self._config.api_key.get_secret_value(),))
-        reply = await self._opened(request, faults)
+        reply, begins = await self._opened(request, faults)
         answer = MessageStream(faults, CallIds(request, self._clock), vendor=self._name)
-        async with answering(reply, SseFrames(), answer, faults, request.gather) as events:
-            yield events
+        async with answering(reply, frames_of(reply, SseFrames), answer, faults, request.gather) as events:
+            if not begins:
+                yield events
+                return
+            async with aclosing(_begun(begins, events)) as begun:
+                yield begun
 
     def warm(self, endpoint: str = "") -> None:
         """Implements ``bot.providers.models.Warming``."""
@@ -108,25 +113,31 @@ class AnthropicProvider:
         for client in clients:
             await client.close()
 
-    async def _opened(self, request: ModelRequest, faults: Faults) -> Reply:
-        """Newer models bind reasoning to all that stands before it and refuse it elsewhere: then it goes, whole."""
-        try:
-            return await self._post(request, faults)
-        except RequestRefused as refusal:
-            words = refusal.detail.lower()
-            is_about_reasoning = "thinking" in words or "signature" in words
-            if not is_about_reasoning or not holds_thinking(request, self._name):
-                raise
-            log.warning("%s refused reasoning from earlier in this turn; going on without it", self._name)
-            return await self._post(_without_thinking(request), faults)
+    async def _opened(self, request: ModelRequest, faults: Faults) -> tuple[Reply, str]:
+        """The open answer, and the beginning that the model goes on from. Newer models bind reasoning to all that stands
+        before it and refuse it elsewhere: then it goes, whole."""
+        while True:
+            try:
+                return await self._post(request, faults)
+            except RequestRefused as refusal:
+                words = refusal.detail.lower()
+                parts = ({"output_config"} if request.schema else set()) | ({"prefill"} if request.prefill else set())
+                if self._concessions.learn(request.model.model, refusal, parts):
+                    continue
+                is_about_reasoning = "thinking" in words or "signature" in words
+                if not is_about_reasoning or not holds_thinking(request, self._name):
+                    raise
+                log.warning("%s refused reasoning from earlier in this turn; going on without it", self._name)
+                request = _without_thinking(request)
 
-    async def _post(self, request: ModelRequest, faults: Faults) -> Reply:
+    async def _post(self, request: ModelRequest, faults: Faults) -> tuple[Reply, str]:
         client = self._client(request.model.endpoint or self._config.base_url)  # imports the library in a clean room
         import anthropic
 
-        body = messages_body(request, self._name, effort=self._config.effort, thinking=self._config.thinking)
+        thinking, without = self._config.thinking, self._concessions.of(request.model.model)
+        body = messages_body(request, self._name, effort=self._config.effort, thinking=thinking, without=without)
         try:
-            return await _asked(client, body)
+            return await _asked(client, body), prefilled(request, thinking=bool(thinking), without=without)
         except (anthropic.AnthropicError, TransportError) as error:
             raise translated(error, faults, self._clock.now()) from None
 
@@ -163,6 +174,15 @@ async def _asked(client: anthropic.AsyncAnthropic, body: dict[str, Any]) -> Repl
         stream_cls=anthropic.AsyncStream[object],
     )
     return reply_of(await sent)
+
+
+async def _begun(begins: str, events: AsyncIterator[ModelEvent]) -> AsyncGenerator[ModelEvent, None]:
+    """The model goes on from ``begins`` and does not repeat it."""
+    async for event in events:
+        if begins and isinstance(event, ModelText):
+            yield ModelText(begins)
+            begins = ""
+        yield event
 
 
 def translated(error: Exception, faults: Faults, now: float) -> ProviderError:

@@ -18,36 +18,56 @@ from bot.core.model import (
     ThinkingBlock,
 )
 from bot.providers.replay import replayable, turn_start, wire_id, wire_name
-from bot.providers.schemas import closed
+from bot.providers.schemas import closed, told
 
 _MARK: Final = {"type": "ephemeral"}
 _UNMARKABLE: Final = ("thinking", "redacted_thinking")
+MOST_WHOLE_TOKENS: Final = 21_333
+"""The vendor's own library streams what may be longer, because connections do not live that long."""
 
 
 def messages_body(
-    request: ModelRequest, vendor: str, *, effort: str = "default", thinking: dict[str, Any] | None = None
+    request: ModelRequest,
+    vendor: str,
+    *,
+    effort: str = "default",
+    thinking: dict[str, Any] | None = None,
+    without: frozenset[str] = frozenset(),
 ) -> dict[str, Any]:
-    """The body of ``POST /v1/messages``. No sampling parameters: the API refuses them.
+    """The body of ``POST /v1/messages``. No sampling parameters: the API refuses them. ``without`` names what this model
+    has refused: "output_config" (schemas) and "prefill".
 
     At most four cache marks, the number the API allows: the last tool, the system text, the end of the history before
     the person's newest message (found again in the next turn), and the end of all (found again in the next step).
     """
-    body: dict[str, Any] = {"model": request.model.model, "max_tokens": request.model.max_tokens, "stream": True}
+    most = min(request.model.max_tokens, MOST_WHOLE_TOKENS) if request.whole else request.model.max_tokens
+    body: dict[str, Any] = {"model": request.model.model, "max_tokens": most, "stream": not request.whole}
     if request.system.strip():
         body["system"] = [{"type": "text", "text": request.system, "cache_control": _MARK}]
     if request.tools:
         body["tools"] = _tools(request)
         if request.tool_choice == "none":
             body["tool_choice"] = {"type": "none"}
-    body["messages"] = _messages(request.messages, vendor)
+    holds = request.schema is not None and "output_config" not in without
+    said = request if holds else told(request)
+    body["messages"] = _messages(said.messages, vendor)
+    if begins := prefilled(request, thinking=bool(thinking), without=without):
+        body["messages"].append({"role": "assistant", "content": [{"type": "text", "text": begins}]})
     output: dict[str, Any] = {"effort": effort} if effort != "default" else {}
-    if request.schema is not None:
+    if holds and request.schema is not None:
         output |= {"format": {"type": "json_schema", "schema": closed(request.schema)}}
     if output:
         body["output_config"] = output
     if thinking:
         body["thinking"] = thinking
     return body
+
+
+def prefilled(request: ModelRequest, *, thinking: bool, without: frozenset[str]) -> str:
+    """The beginning from which the model is to go on; "" where it cannot: it is held to a schema, it reasons first, or it
+    has refused that before. The API takes none that ends in blanks."""
+    held = request.schema is not None and "output_config" not in without
+    return "" if held or thinking or "prefill" in without else request.prefill.rstrip()
 
 
 def holds_thinking(request: ModelRequest, vendor: str) -> bool:

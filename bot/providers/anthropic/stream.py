@@ -34,7 +34,8 @@ _THINKING: Final = ("thinking", "redacted_thinking")
 
 
 class MessageStream:
-    """One answer: feed it the ``data`` of each event. ``vendor`` signs the reasoning for replay.
+    """One answer: feed it the ``data`` of each event, or the body of an answer that was not streamed. ``vendor`` signs the
+    reasoning for replay.
 
     Calls are given at the end, when the stop reason has said whether they are whole; so is reasoning that stands behind
     the first call, to keep the order in which it must be replayed.
@@ -75,6 +76,8 @@ class MessageStream:
                 return self._counted(event.get("usage"))
             case "message_stop":
                 return self.end()
+            case "message":
+                return self._whole(event)
             case "error":
                 raise self._faults.complaint(complaint_of(event))
         return []
@@ -93,6 +96,14 @@ class MessageStream:
         texts: list[ModelEvent] = [ModelText(half)] if half else []
         return [*texts, *conclude(rest, _REASONS.get(self._stop, ModelStopReason.END), self._stop)]
 
+    def _whole(self, message: Mapping[str, Any]) -> list[ModelEvent]:
+        """An answer that was not streamed, in the same events."""
+        events = self._counted(message.get("usage"))
+        for index, block in enumerate(message["content"]):
+            events += [*self._opened(index, block), *self._shut(index)]
+        self._stop = message.get("stop_reason")
+        return [*events, *self.end()]
+
     def _opened(self, index: int, block: dict[str, Any]) -> list[ModelEvent]:
         self._blocks[index] = block
         if block["type"] == "tool_use":
@@ -108,13 +119,13 @@ class MessageStream:
             case "thinking_delta":
                 block = self._blocks[index]
                 block["thinking"] = block.get("thinking", "") + delta["thinking"]
-                return [ModelThinking(delta["thinking"])]
+                return [ModelThinking(delta["thinking"])] if delta["thinking"] else []
             case "signature_delta":
                 self._blocks[index]["signature"] = delta["signature"]
             case "input_json_delta":
                 if index in self._inputs:
                     self._inputs[index].append(delta["partial_json"] or "")
-                return [ModelThinking("")]  # the stream is alive, though there is nothing to show
+                return [ModelThinking("")] if delta["partial_json"] else []  # it grows, though there is nothing to show
         return []
 
     def _text(self, text: str) -> list[ModelEvent]:

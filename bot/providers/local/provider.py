@@ -22,8 +22,17 @@ from bot.core.errors import (
     TransportTimeout,
 )
 from bot.core.http import Http, Reply, Timeouts
-from bot.core.model import ModelCall, ModelEvent, ModelRequest, ModelStop, ModelStopReason
-from bot.core.money import FREE, Price
+from bot.core.model import (
+    FREE,
+    ModelCall,
+    ModelEvent,
+    ModelRequest,
+    ModelStop,
+    ModelStopReason,
+    ModelUsage,
+    Price,
+    Usage,
+)
 from bot.core.ports import Clock
 from bot.core.tool import ToolSpec
 from bot.providers import wire
@@ -67,6 +76,8 @@ class Config(ProviderConfig):
     wait_seconds: float = Field(default=600.0, gt=0)
     silence_seconds: float = Field(default=300.0, gt=0)
     first_seconds: float = Field(default=600.0, gt=0)
+    alive_seconds: float = Field(default=600.0, gt=0)
+    whole_seconds: float = Field(default=900.0, gt=0)
 
     def price(self, model: str, endpoint: str = "") -> Price:
         return FREE
@@ -147,7 +158,8 @@ class LocalProvider:
             ) as reply:
                 if reply.status != 200:
                     raise await _refused(reply, faults)
-                async with wire.answering(reply, SseFrames(), answer, faults, request.gather) as events:
+                frames = wire.frames_of(reply, SseFrames)
+                async with wire.answering(reply, frames, answer, faults, request.gather) as events:
                     yield events
         except TransportError as error:
             raise translated(error, faults) from None
@@ -170,10 +182,11 @@ class LocalProvider:
             "messages": chat_turns(request.system, turns, offered),
             "max_tokens": min(request.model.max_tokens, self._config.max_tokens),
             "temperature": request.model.temperature or 0.0,
-            "stream": True,
-            "stream_options": {"include_usage": True},
+            "stream": not request.whole,
             "cache_prompt": True,
         }
+        if not request.whole:
+            body["stream_options"] = {"include_usage": True}
         if schema:
             body["response_format"] = {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema}}
         return body
@@ -187,6 +200,7 @@ def _offered(request: ModelRequest, turns: list[Turn]) -> tuple[ToolSpec, ...]:
 
 
 async def _one_call(ids: CallIds, tool: ToolSpec) -> AsyncIterator[ModelEvent]:
+    yield ModelUsage(Usage())  # nobody was asked
     yield ModelCall(called(ids.take(None), tool.name, {}))
     yield ModelStop(ModelStopReason.TOOL_USE)
 

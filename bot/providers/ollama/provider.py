@@ -12,8 +12,7 @@ from pydantic import Field, SecretStr, field_validator
 
 from bot.core.errors import ContextTooLong, ProviderError, RequestRefused, TransportError
 from bot.core.http import Http, Reply
-from bot.core.model import ModelEvent, ModelRequest
-from bot.core.money import FREE, Price
+from bot.core.model import FREE, ModelEvent, ModelRequest, Price
 from bot.core.ports import Clock
 from bot.net.http import Transport
 from bot.providers.calls import CallIds
@@ -22,6 +21,7 @@ from bot.providers.faults import Faults, complaint_of
 from bot.providers.ollama.request import chat_body, estimated_tokens
 from bot.providers.ollama.served import served
 from bot.providers.ollama.stream import OllamaStream
+from bot.providers.schemas import told
 from bot.providers.sdk import Carrier, Nowhere, clean_environment, hush, install_hint, rehearse, reply_of
 from bot.providers.settings import ProviderConfig, checked_key, checked_url
 from bot.providers.sse import NdjsonFrames
@@ -43,6 +43,8 @@ class Config(ProviderConfig):
 
     silence_seconds: float = Field(default=300.0, gt=0)
     first_seconds: float = Field(default=600.0, gt=0)
+    alive_seconds: float = Field(default=600.0, gt=0)
+    whole_seconds: float = Field(default=900.0, gt=0)
     api_key: SecretStr = SecretStr("")
     base_url: str = "http://127.0.0.1:11434"
     window_tokens: int = Field(default=8192, ge=512)
@@ -115,10 +117,11 @@ class OllamaProvider:
         return request.model.window_tokens or self._config.window_tokens
 
     async def _opened(self, request: ModelRequest, faults: Faults) -> tuple[Reply, int]:
-        model = request.model.model
+        """A schema stands in the prompt as well: the server holds the model to it, but the model writes better when told."""
+        model, said = request.model.model, told(request)
         while True:
             body = chat_body(
-                request,
+                said,
                 self._name,
                 window_tokens=self._window(request),
                 think=None if self._config.think == "default" else self._config.think,
@@ -131,7 +134,7 @@ class OllamaProvider:
             try:
                 return await self._post(request, body, faults), estimate_tokens
             except RequestRefused as refusal:
-                parts = {"tools"} & body.keys() | ({"thinking"} if "think" in body else set())
+                parts = {"tools", "format"} & body.keys() | ({"thinking"} if "think" in body else set())
                 if not self._concessions.learn(model, refusal, parts):
                     raise
 

@@ -26,7 +26,7 @@ def chat_body(
     """The body of ``POST /api/chat``.
 
     ``num_ctx`` always goes along, because the server cuts a longer prompt without a word. There is no ``tool_choice``:
-    "none" leaves the tools out. ``without`` names what this model has refused ("tools", "thinking").
+    "none" leaves the tools out. ``without`` names what this model has refused ("tools", "thinking", "format").
     """
     model = request.model
     options: dict[str, Any] = {"num_ctx": window_tokens, "num_predict": model.max_tokens}
@@ -35,14 +35,14 @@ def chat_body(
     body: dict[str, Any] = {
         "model": model.model,
         "messages": _messages(request, vendor),
-        "stream": True,
+        "stream": not request.whole,
         "options": options,
     }
     if request.tools and request.tool_choice == "auto" and "tools" not in without:
         body["tools"] = chat_tools(request.tools)
     if think is not None and "thinking" not in without:
         body["think"] = think
-    if request.schema is not None:
+    if request.schema is not None and "format" not in without:
         body["format"] = dict(request.schema)
     if keep_alive is not None:
         body["keep_alive"] = keep_alive

@@ -76,6 +76,7 @@ class OllamaStream:
             events.append(ModelThought(block))
         if line.get("prompt_eval_count") is not None:
             self.prompt_tokens = int(line["prompt_eval_count"])
-            events.append(ModelUsage(Usage(self.prompt_tokens, int(line.get("eval_count") or 0))))
+        if self.prompt_tokens or line.get("eval_count"):  # a prompt that was read before may not be counted again
+            events.append(ModelUsage(Usage(self.prompt_tokens or 0, int(line.get("eval_count") or 0))))
         reason = str(line.get("done_reason") or "")
         return [*events, *conclude(calls, _REASONS.get(reason, ModelStopReason.END), reason)]

@@ -71,7 +71,7 @@ def render(markdown: str) -> str:
         ("    code", "```\ncode\n```"),
         ("| a | b |\n|--|--:|\n| c | 1 |", "```\na   |   b\n----+----\nc   |   1\n```"),
         ("a\n\n---\n\nb", "a\n\n———\n\nb"),
-        ("so $x^2$ and $$y_1$$", "so `$x^2$` and `$$y_1$$`"),
+        ("so $x^2$ and $$y_\\theta * 2$$, $\\no$", "so x² and y\\_θ \\* 2, `$\\no$`"),
         ("[a](https://x.example)", "[a](<https://x.example>)"),
         ("[a](https://x.example/b_(c))", "[a](<https://x.example/b_(c)>)"),
         ("[a](https://x.example/b%29)", "[a](<https://x.example/b%29>)"),

@@ -92,7 +92,10 @@ class Stage:
         text = "a question" if channel.is_dm else "<@BOT> a question"
         said = await self.sim.say(channel, next(iter(channel.members.values())), text, thread=thread)
         message = await self.heard(lambda one: isinstance(one, UserMessage) and one.id == said["ts"])
-        assert isinstance(message, UserMessage)
+        return self.turn(message, channel, ledger)
+
+    def turn(self, message: Inbound, channel: Channel, ledger: FakeLedger | None = None) -> Turn:
+        """The answer to a message that was received."""
         return Turn(self, channel, message.address, ledger or FakeLedger(), turn_of(message))
 
     def again(self, turn: Turn) -> Turn:
@@ -141,6 +144,7 @@ class Turn:
             name,
             "en",
             limits=stage.channel.limits,
+            send_file=stage.channel.send_file,
             jitter=lambda: 0.5,
         )
         self.outcome: Outcome | None = None
@@ -182,6 +186,11 @@ class Turn:
         """Those in its channel that show something, in order."""
         shown = [call for call in self.stage.sim.calls if call.channel == self.channel.id]
         return [call for call in shown if call.method.startswith("chat.")]
+
+    @property
+    def said(self) -> list[str]:
+        """Its messages as texts, or as the names of the files that they are."""
+        return [", ".join(message.files) or message.text for message in self.shown]
 
     @property
     def shown(self) -> list[Shown]:

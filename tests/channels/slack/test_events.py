@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.core.address import Address
@@ -156,6 +156,24 @@ def test_notes_of_the_service_are_left(subtype: str) -> None:
     assert isinstance(read(message(subtype=subtype)), Left)
 
 
+@pytest.mark.parametrize(
+    ("subtype", "kind", "media_type", "spoken"),
+    [
+        ("slack_audio", "audio/webm", "audio/webm", True),
+        ("slack_audio", "video/mp4", "audio/mp4", True),
+        ("slack_audio", "video/webm", "audio/webm", True),
+        ("slack_video", "video/mp4", "video/mp4", False),
+        (None, "audio/mpeg", "audio/mpeg", False),
+    ],
+)
+def test_a_clip_is_told_from_a_film_and_from_music(
+    subtype: str | None, kind: str, media_type: str, spoken: bool
+) -> None:
+    file = {"id": "F1", "name": "audio_message.mp4", "mimetype": kind, "size": 9, "subtype": subtype}
+    [one] = read(message("", subtype="file_share", files=[file])).files
+    assert (one.media_type, one.spoken) == (media_type, spoken)
+
+
 def test_files_and_what_was_passed_on() -> None:
     file = {"id": "F1", "name": "a.txt", "mimetype": "text/plain", "size": 3}
     said = read(message("", subtype="file_share", files=[file, {"id": "F2", "mode": "tombstone"}]))
@@ -218,6 +236,7 @@ def test_what_is_not_as_documented_is_left_or_named_without_a_quote(payload: dic
     assert written_at(payload) == (0, 0) or payload
 
 
+@settings(deadline=None)
 @given(
     st.dictionaries(
         st.sampled_from(["type", "event", "user", "text", "channel", "ts", "message", "actions", "command"]),

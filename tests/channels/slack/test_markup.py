@@ -86,7 +86,7 @@ def mrkdwn(markdown: str) -> str:
         ("1. a\n   ```\n   x\n   ```\n2. b", [listed("ordered", 0, section(text("a"))), code("x"),
                                             listed("ordered", 0, section(text("b")), offset=1)]),
         ("| a | b |\n|--|--|\n| c | d |", [code("a   | b\n----+----\nc   | d")]),
-        ("so $x^2$", [section(text("so "), text("$x^2$", code=True))]),
+        ("so $x^2$, $\\no$", [section(text("so x², "), text("$\\no$", code=True))]),
         ("a\n\n---\n\nb", [section(text("a\n\n———\n\nb"))]),
     ],
 )  # fmt: skip

@@ -21,7 +21,7 @@ from bot.core.view import Button, Part, Rendered, View
 from bot.net.http import Transport
 from bot.outbox.silences import Silences
 from channels.slack.messages import TEXT_BYTES, content
-from channels.slack.refusals import Hushed, StillOpen, StreamOver, Unfit
+from channels.slack.refusals import FileGone, Hushed, Outside, StillOpen, StreamOver, TokenRefused, Unfit
 from channels.slack.tiers import Tier, Waits, Window
 from channels.slack.wire import FILE_BYTES, Wire
 from tests.fakes.clock import FakeClock
@@ -34,7 +34,8 @@ async def wired(notes: MemoryNotes, clock: FakeClock) -> AsyncIterator[tuple[Sla
     async with SlackSim() as sim:
         http = Transport()
         try:
-            yield sim, Wire(http, sim.api_base, sim.bot_token, sim.app_token, Waits(Silences(notes, clock), clock))
+            tokens, waits = (sim.bot_token, sim.app_token), Waits(Silences(notes, clock), clock)
+            yield sim, Wire(http, sim.api_base, *tokens, clock, waits)
         finally:
             await http.aclose()
 
@@ -50,8 +51,9 @@ async def failure(sim: SlackSim, wire: Wire, **fault: object) -> ChannelError:
 @pytest.mark.parametrize(
     ("error", "kind"),
     [
-        ("channel_not_found", ChatClosed),
-        ("not_in_channel", ChatClosed),
+        ("channel_not_found", Outside),
+        ("not_in_channel", Outside),
+        ("no_permission", Outside),
         ("is_archived", ChatClosed),
         ("restricted_action", ChatClosed),
         ("message_not_found", MessageGone),
@@ -63,8 +65,11 @@ async def failure(sim: SlackSim, wire: Wire, **fault: object) -> ChannelError:
         ("message_not_in_streaming_state", StreamOver),
         ("streaming_state_conflict", StillOpen),
         ("internal_error", ChannelUnreachable),
-        ("invalid_auth", Unauthorised),
-        ("account_inactive", Unauthorised),
+        ("file_upload_size_restricted", TooLong),
+        ("file_not_found", FileGone),
+        ("invalid_auth", TokenRefused),
+        ("account_inactive", TokenRefused),
+        ("not_allowed_token_type", TokenRefused),
         ("something_of_next_year", Unfit),
     ],
 )
@@ -72,7 +77,7 @@ async def test_every_refusal_is_one_of_the_houses(error: str, kind: type[Channel
     async with wired(MemoryNotes(), FakeClock()) as (sim, wire):
         failed = await failure(sim, wire, error=error)
         assert type(failed) is kind and failed.__cause__ is None
-        assert wire.is_refused == (kind is Unauthorised)
+        assert wire.is_refused == isinstance(failed, Unauthorised)
 
 
 @pytest.mark.parametrize("fault", [{"status": 503}, {"action": "garbage"}, {"action": "drop"}, {"action": "reset"}])
@@ -86,7 +91,7 @@ async def test_an_answer_that_is_none_may_have_had_its_effect(fault: dict[str, o
 async def test_a_server_that_is_not_there_had_no_effect() -> None:
     http = Transport()
     with pytest.raises(ChannelUnreachable) as failed:
-        await Wire(http, "http://127.0.0.1:9/api/", "xoxb-1", "xapp-1").call("auth.test")
+        await Wire(http, "http://127.0.0.1:9/api/", "xoxb-1", "xapp-1", FakeClock()).call("auth.test")
     assert not failed.value.maybe_done
     await http.aclose()
 

@@ -84,6 +84,11 @@ def test_short_texts_and_long_commands_are_no_pieces() -> None:
     assert named(fragments, said(4, "c")) == ""
 
 
+def test_a_long_text_that_begins_with_a_path_is_no_command_and_goes_on() -> None:
+    fragments = Fragments()
+    assert [named(fragments, said(1, "/var/log: " + LONG)), named(fragments, said(2, "the end", 1.0))] == ["text:1"] * 2
+
+
 def test_in_a_group_the_first_piece_has_the_mention_and_means_all_of_them() -> None:
     fragments, team = Fragments(), Address("telegram", "main", "-1001")
     for raw in ({"media_group_id": "a"}, {}):

@@ -137,7 +137,13 @@ def test_b071_kinds_without_a_message_to_answer_are_left_on_purpose(update: dict
 def test_an_edit_names_the_message_and_is_one_of_its_own() -> None:
     edited = read({"update_id": 2, "edited_message": {**message(text="hallo")["message"], "edit_date": 1_800_000_060}})
     assert isinstance(edited, MessageEdited)
-    assert (edited.id, edited.message_id, edited.text) == ("5.1800000060", "5", "hallo")
+    assert (edited.id, edited.message_id, edited.text, edited.sent_at) == ("5.2", "5", "hallo", 1_800_000_060)
+
+
+def test_two_edits_within_a_second_are_two() -> None:
+    raw = {**message(text="hallo")["message"], "edit_date": 1_800_000_060}
+    first, second = (read({"update_id": number, "edited_message": raw}) for number in (2, 3))
+    assert first.id != second.id == read({"update_id": 3, "edited_message": raw}).id
 
 
 def test_a_press_carries_what_its_answer_needs() -> None:

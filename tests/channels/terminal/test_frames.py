@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 from bot.core.address import Address
 from bot.core.model import CallBlock, TextBlock
@@ -9,6 +10,7 @@ from bot.core.stop import StopReason
 from bot.core.tool import ToolCall
 from bot.core.transcript import BreakRow, EndRow, ReplyRow, ResultRow, StepRow, UserRow
 from bot.core.view import ApprovalCard, Button, OutFile, Part, Phase, Rendered, ToolLine, View
+from bot.store.files import Files
 from channels.terminal.frames import HISTORY_ENTRIES, entries_of, history_frame, part_frame
 from tests.fakes.house import MemoryRecords
 
@@ -35,7 +37,7 @@ def test_a_frame_says_everything_that_the_last_part_carries() -> None:
     assert frame["tools"] == [{"call_id": "c1", "name": "f", "summary": "s", "seconds": 1.5, "error": False}]
     assert frame["cards"][0]["id"] == "k1"
     assert frame["notices"] == ["note"]
-    assert frame["files"] == [{"name": "a", "media_type": "b", "path": "c"}]
+    assert frame["files"] == [{"name": "a", "media_type": "b", "path": "c", "size": 0}]
     assert frame["buttons"] == [{"label": "Once", "payload": "b:k1:once", "style": "plain"}]
     assert (frame["stop"], frame["last"], frame["final"]) == ("", True, False)
 
@@ -79,3 +81,14 @@ def test_the_history_begins_after_the_last_break_and_is_bounded() -> None:
     assert entries[-2].text == str(HISTORY_ENTRIES - 1)
     assert all(entry.text != "old" for entry in entries)
     assert json.loads(json.dumps(history_frame(entries)))["entries"][-1]["text"] == "a"
+
+
+async def test_the_files_of_an_answer_are_told_of_in_the_history_with_their_places(tmp_path: Path) -> None:
+    shelf = Files(tmp_path)
+    kept = await shelf.keep(b"a,b")
+    files = (OutFile("t.csv", "text/csv", kept), OutFile("evil", "", "/etc/passwd"))
+    records = MemoryRecords()
+    records.append(MAIN, "t1", UserRow("one", OWNER, "m1"), step(1, ""), ResultRow("c", "f", "out", files=files))
+    records.append(MAIN, "t1", step(2, "Here."), EndRow(StopReason.ANSWERED))
+    (_, answer) = entries_of(records.all, (), shelf)
+    assert answer.files == [{"name": "t.csv", "media_type": "text/csv", "path": str(tmp_path / kept), "size": 3}]

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from bot.core.address import Address
 from bot.core.errors import ChatClosed, StoreFull
 from bot.core.inbound import ButtonPress, Inbound, Receipt, StopPressed, UserMessage
 from bot.core.model import CallBlock, TextBlock, Usage
-from bot.core.ports import ChannelKit, Clock, owner_of
+from bot.core.ports import ChannelKit, Clock, NoShelf, Shelf, owner_of
 from bot.core.stop import StopReason
 from bot.core.tool import ToolCall
-from bot.core.transcript import EndRow, ResultRow, StepRow, UserRow
-from bot.core.view import ApprovalCard, OutFile, Part, Phase, ToolLine, View
+from bot.core.transcript import EndRow, KeptFile, ResultRow, StepRow, UserRow
+from bot.core.view import ApprovalCard, Part, Phase, ToolLine, View
 from bot.net.http import Transport
+from bot.store.files import Files
 from bot.time.clock import SystemClock
 from bot.web.health import Health
 from bot.web.metrics import Metrics
@@ -117,7 +119,13 @@ class House:
     """Implements ``bot.core.ports.Receive``. ``inbound`` is all that arrived; ``script`` answers each message."""
 
     def __init__(
-        self, config: Config | None = None, *, clock: Clock | None = None, script: Script = echo, language: str = "auto"
+        self,
+        config: Config | None = None,
+        *,
+        clock: Clock | None = None,
+        script: Script = echo,
+        language: str = "auto",
+        data_dir: Path | None = None,
     ) -> None:
         self.config = config or Config(port=0)
         self.clock: Clock = clock or SystemClock()
@@ -135,7 +143,7 @@ class House:
         self.full = False
         self.refusal = ""
         self.port = 0
-        self.located: Callable[[Iterable[OutFile]], Sequence[OutFile]] = tuple
+        self.shelf: Shelf = NoShelf() if data_dir is None else Files(data_dir)
         self.channel = self._built(language)
         self._language = language
         self._group = asyncio.TaskGroup()
@@ -154,7 +162,7 @@ class House:
             account="main",
             language=language,
             about=self._about,
-            located=lambda files: self.located(files),
+            shelf=self.shelf,
         )
         return build(self.config, kit)
 
@@ -205,7 +213,8 @@ class House:
             case UserMessage():
                 turn = Turn(self, inbound, f"turn{next(self._ids)}")
                 self.turns[turn.id] = turn
-                row = UserRow(inbound.text, inbound.sender, inbound.id)
+                files = tuple(KeptFile(ref.name, ref.media_type, ref.id) for ref in inbound.files)
+                row = UserRow(inbound.text, inbound.sender, inbound.id, files=files)
                 self.archive.append(inbound.address, turn.id, self.clock.now(), row)
                 self._tasks.append(self._group.create_task(_played(self.script, turn)))
                 return Receipt(turn=turn.id)

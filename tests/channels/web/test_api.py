@@ -7,6 +7,7 @@ from typing import Any
 
 import aiohttp
 import pytest
+from yarl import URL
 
 from bot.core.address import Address, Sender
 from bot.core.errors import ChannelError
@@ -310,6 +311,28 @@ async def test_a_message_that_joins_a_running_turn_moves_there_on_every_page() -
         await line.close()
 
 
+async def test_a_page_that_came_before_the_question_was_written_down_is_told_it_later() -> None:
+    """After a restart a turn may be shown while its files are still being looked at."""
+    house = House()
+    async with house.open(), aiohttp.ClientSession() as http:
+        turn = house.start("a", "What is on it?")
+        rows, house.archive.all = house.archive.all, []
+        await turn.think()
+        line = await http.ws_connect(f"{house.url}/v1/ws?chat=a")
+        page, _ = await history(http, house, "a")
+        assert page.turns[turn.id].said == {}
+        house.archive.all = rows
+        await turn.write("A bird")
+        await turn.write(", blue.")
+        async with asyncio.timeout(3):
+            while not page.turns[turn.id].said or page.turns[turn.id].text != "A bird, blue.":
+                message = await line.receive_json()
+                if message.get("event") == "agent:stream":
+                    page.take(message["data"])
+        assert page.turns[turn.id].said == {turn.message.id: "What is on it?"}
+        await line.close()
+
+
 async def test_a_long_past_is_cut_at_a_turn_and_says_that_there_is_more() -> None:
     house = House()
     for n in range(40):
@@ -365,8 +388,8 @@ async def test_files_are_handed_out_as_downloads_only(tmp_path: Any) -> None:
             assert answer.headers["content-type"] == "application/octet-stream"
             assert answer.headers["content-disposition"].startswith("attachment; filename*=UTF-8''%E6%8A%A5")
             assert await answer.text() == "<script>alert(1)</script>"
-        for path in (f"{turn.id}/1", f"{turn.id}/2", "other/0", f"{turn.id}/../0"):
-            async with http.get(f"{house.url}/v1/files/{path}") as answer:
+        for path in (f"{turn.id}/1", f"{turn.id}/2", "other/0", f"{turn.id}/%2e%2e/0", f"{turn.id}/..%2F0"):
+            async with http.get(URL(f"{house.url}/v1/files/{path}", encoded=True)) as answer:
                 assert answer.status == 404
 
 
@@ -374,8 +397,7 @@ async def test_files_of_the_past_are_listed_and_handed_out_from_the_data_folder_
     kept = Files(tmp_path)
     path = await kept.keep(b"a,b\n")
     (tmp_path / "bowerbird.db").write_text("everything")
-    house = House()
-    house.located = kept.located
+    house = House(data_dir=tmp_path)
     files = tuple(
         OutFile(f"{n}.csv", "text/csv", at) for n, at in enumerate((path, "files/../bowerbird.db", "/etc/passwd"))
     )

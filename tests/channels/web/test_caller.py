@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from pathlib import Path
 from typing import Any
 
 import aiohttp
@@ -142,7 +143,7 @@ async def test_tool_choice_narrows_what_is_offered() -> None:
         assert [tool.name for tool in caller.tools] == names
 
 
-async def test_pictures_reach_the_house_through_fetch() -> None:
+async def test_pictures_reach_the_house_through_fetch(tmp_path: Path) -> None:
     got = []
 
     async def script(turn: Turn) -> None:
@@ -150,7 +151,7 @@ async def test_pictures_reach_the_house_through_fetch() -> None:
         await turn.write("A bird.")
         await turn.end()
 
-    house = House(script=script)
+    house = House(script=script, data_dir=tmp_path)
     data = base64.b64encode(b"\x89PNG bytes").decode()
     content = [
         {"type": "text", "text": "What is this?"},

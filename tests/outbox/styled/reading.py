@@ -5,9 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from html import escape
 from html.parser import HTMLParser
+from typing import Any
 
 from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererProtocol
+from markdown_it.token import Token
+from markdown_it.utils import OptionsDict
+
+from bot.outbox.dialect import formulas
+from bot.outbox.formula.layout import display, inline
+from bot.outbox.styled.tables import WIDEST_COLUMNS
 
 WORD = re.compile(r"[\u3040-\u9fff]|[^\W_\u3040-\u9fff]+")
 
@@ -89,11 +98,23 @@ class Reading(HTMLParser):
 
 
 def reference() -> MarkdownIt:
-    """CommonMark with tables and strikethrough, raw HTML shown: none of the house's dialect."""
+    """CommonMark with tables and strikethrough, raw HTML shown: nothing of the house's dialect but its formulas, which
+    tests/outbox/formula is about."""
     md = MarkdownIt("commonmark", {"html": False, "maxNesting": 60})
     md.enable(["table", "strikethrough"])
+    formulas(md)
+    md.add_render_rule("formula_inline", _formula)
+    md.add_render_rule("formula_block", _formula)
     md.validateLink = lambda url: True  # type: ignore[method-assign]
     return md
+
+
+def _formula(renderer: RendererProtocol, tokens: Sequence[Token], at: int, options: OptionsDict, env: Any) -> str:
+    token = tokens[at]
+    shown = display(token.content, WIDEST_COLUMNS) if token.block else None
+    line = "\n".join(shown.text) if shown else inline(token.content)
+    said = escape(str(token.meta["source"]) if line is None else line)
+    return f"\n{said}\n" if token.block else said
 
 
 def words(text: str) -> list[str]:

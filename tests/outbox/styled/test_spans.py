@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from bot.outbox.monospace import width
 from bot.outbox.styled.spans import is_blank, shown_text
-from bot.outbox.styled.tables import width
 from tests.outbox.styled.corpus import styled
 
 

@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from tests.sim.discord.nouns import DM, FORUM, REPLY, THREADS, Channel, Guild, Member, Message, Person, Role, walk
+from tests.sim.discord.nouns import (
+    DM,
+    FORUM,
+    REPLY,
+    THREAD_STARTER,
+    THREADS,
+    Channel,
+    Guild,
+    Member,
+    Message,
+    Person,
+    Role,
+    walk,
+)
 from tests.sim.discord.permissions import sees
 from tests.sim.discord.refusals import Json
 
@@ -181,7 +194,7 @@ def message_json(message: Message, people: dict[int, Person], *, quoting: bool =
         body["reactions"] = [reaction_json(name, who) for name, who in message.reactions.items()]
     if message.reference is not None:
         body["message_reference"] = message.reference
-        if quoting and message.type == REPLY:
+        if quoting and message.type in (REPLY, THREAD_STARTER):
             quoted = message.reply_to
             alive = quoted is not None and not quoted.gone
             body["referenced_message"] = message_json(quoted, people, quoting=False) if quoted and alive else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.sim.discord.asked import Asked, Done, snowflake
 from tests.sim.discord.messages import make, seen
-from tests.sim.discord.nouns import DM, FORUM, NEWS, PRIVATE_THREAD, TEXT, Channel, Guild
+from tests.sim.discord.nouns import CHATTY, DM, FORUM, NEWS, PRIVATE_THREAD, TEXT, Channel, Guild
 from tests.sim.discord.payloads import channel_json, guild_json, member_json, role_json, thread_member_json
 from tests.sim.discord.permissions import need, sees
 from tests.sim.discord.refusals import FormErrors, Json, refused
@@ -65,8 +65,11 @@ def delete_channel(asked: Asked) -> Done:
 
 
 def thread_from_message(asked: Asked) -> Done:
+    """Open a public thread, of an announcement channel one of its own kind, under the message's own id."""
     channel = _threadable(asked)
     message = asked.message(channel)
+    if message.type not in CHATTY:
+        raise refused(50021)
     if "thread" in message.extra:
         raise refused(160004)
     name, minutes = _thread_fields(asked.body)

@@ -45,6 +45,7 @@ CODES: dict[int, tuple[int, str]] = {
     160002: (403, "Cannot reply without permission to read message history"),
     160004: (400, "A thread has already been created for this message"),
     160005: (403, "Thread is locked"),
+    160006: (400, "Maximum number of active threads reached"),
 }
 """Code: HTTP status and message (discord-api-docs, opcodes-and-status-codes)."""
 

@@ -196,6 +196,47 @@ async def test_threads_of_messages_take_their_ids_and_only_one_each(
     assert (await ask("POST", f"/channels/{thread.id}/threads", name="deep", type=11))[1]["code"] == 50024
 
 
+async def test_a_thread_of_a_message_begins_with_a_pointer_to_it_and_the_message_tells_of_the_thread(
+    sim: DiscordSim, bot: Library, general: Channel, ann: Person, ask: Ask
+) -> None:
+    said = await sim.say(general, ann, "long story")
+    path = f"/channels/{general.id}/messages/{said['id']}"
+    assert (await ask("POST", f"{path}/threads", name="mine"))[0] == 201
+    await bot.until(sim, lambda: len(bot.told("message")) == 2)
+    first = bot.told("message")[1]
+    assert (first.type, first.content, first.author.id) == (discord.MessageType.thread_starter_message, "", ann.id)
+    assert (first.channel.id, first.reference.message_id, first.reference.channel_id) == (
+        int(said["id"]), int(said["id"]), general.id,
+    )  # fmt: skip
+    assert first.reference.resolved.content == "long story"
+    [edit] = bot.told("raw_message_edit")
+    assert (edit.message.id, edit.message.edited_at, edit.message.flags.has_thread) == (int(said["id"]), None, True)
+    _, body, _ = await ask("GET", path)
+    assert (body["thread"]["id"], body["thread"]["owner_id"]) == (said["id"], str(sim.bot.id))
+    assert (await ask("POST", f"/channels/{said['id']}/messages/{first.id}/threads", name="x"))[1]["code"] == 50024
+    await sim.delete(general, said["id"])
+    assert (await ask("POST", f"{path}/threads", name="late"))[1]["code"] == 10008
+    assert sim.channel_by_id(int(said["id"])).name == "mine"
+
+
+async def test_the_threads_of_announcements_are_of_their_own_kind(
+    sim: DiscordSim, bot: Library, team: Guild, ann: Person, ask: Ask
+) -> None:
+    news = sim.channel(team, "news", type=5)
+    said = await sim.say(news, ann, "it is out")
+    _, body, _ = await ask("POST", f"/channels/{news.id}/messages/{said['id']}/threads", name="talk")
+    assert body["type"] == discord.ChannelType.news_thread.value
+    sim.forbid(news, "create_public_threads")
+    other = await sim.say(news, ann, "more")
+    path = f"/channels/{news.id}/messages/{other['id']}/threads"
+    assert (await ask("POST", path, name="talk"))[1]["code"] == 50013
+    sim.allow(news)
+    sim.fail("POST /channels/{id}/messages/{id}/threads", code=160006)
+    assert (await ask("POST", path, name="talk"))[:2] == (
+        400, {"message": "Maximum number of active threads reached", "code": 160006},
+    )  # fmt: skip
+
+
 async def test_a_forum_post_is_a_thread_whose_first_message_has_its_id(
     sim: DiscordSim, bot: Library, team: Guild, ann: Person, ask: Ask
 ) -> None:

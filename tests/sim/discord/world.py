@@ -14,10 +14,14 @@ from tests.sim.discord.nouns import (
     CHATTY,
     DM,
     FORUM,
+    HAS_THREAD,
+    NEWS,
+    NEWS_THREAD,
     PRIVATE_THREAD,
     PUBLIC_THREAD,
     TEXT,
     THREAD_CREATED,
+    THREAD_STARTER,
     Channel,
     Guild,
     Member,
@@ -118,7 +122,7 @@ class World:
     ) -> Channel:
         """Open a thread, also from a message (``starter``, whose id it takes)."""
         number = starter.id if starter is not None else self.snowflakes.next()
-        kind = PRIVATE_THREAD if private else PUBLIC_THREAD
+        kind = NEWS_THREAD if parent.type == NEWS else PRIVATE_THREAD if private else PUBLIC_THREAD
         thread = Channel(number, kind, name, parent.guild, parent=parent, owner_id=owner.id)
         thread.members[owner.id] = self.now()
         self.add_channel(thread)
@@ -129,9 +133,17 @@ class World:
             self.publish(told)
         if starter is not None:
             starter.extra["thread"] = channel_json(thread, self.bot)
-            starter.flags |= 32
+            starter.flags |= HAS_THREAD
             self.gateway.tell("MESSAGE_UPDATE", message_event(starter, self.people), parent)
+            self.publish(self._first_of(thread, starter))
         return thread
+
+    def _first_of(self, thread: Channel, starter: Message) -> Message:
+        """What a thread begins with that was opened from a message: nothing but a pointer to it."""
+        first = self.new_message(thread, starter.author, type=THREAD_STARTER, reply_to=starter)
+        first.reference = {"type": 0, "message_id": str(starter.id), "channel_id": str(starter.channel.id)}
+        first.reference |= place(starter.channel)
+        return first
 
     def remove_channel(self, channel: Channel) -> None:
         self.channels.pop(channel.id, None)

@@ -70,6 +70,8 @@ def complaints(
     yield from _parameter_complaints(body, counting)
     model = claude(body["model"])
     yield from _thinking_parameter_complaints(body, headers, model)
+    if (body.get("output_config") or {}).get("format") and not model.takes_schemas:
+        yield Refusal("output_config.format: This model does not support structured outputs.")
     yield from _tool_complaints(body, model)
     yield from _system_complaints(body)
     yield from _message_complaints(body, model)

@@ -20,6 +20,10 @@ class Claude:
         return self.version < (4, 6)
 
     @property
+    def takes_schemas(self) -> bool:
+        return self.version >= (4, 5)
+
+    @property
     def thinking_types(self) -> frozenset[str]:
         if self.version < (4, 6):
             return frozenset({"enabled", "disabled"})

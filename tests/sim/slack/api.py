@@ -11,7 +11,7 @@ from aiohttp import web
 
 from tests.sim.slack.bodies import Params, read_params
 from tests.sim.slack.faults import Fault, Faults, cut, html
-from tests.sim.slack.methods import CONNECT, METHODS, SCOPES
+from tests.sim.slack.methods import APP_SCOPE, CONNECT, METHODS, SCOPES
 from tests.sim.slack.nouns import Call, Channel, Json, Refused
 from tests.sim.slack.rates import Rates
 from tests.sim.slack.tasks import Tasks
@@ -27,6 +27,8 @@ _BREACHES = (
 )
 BREACHES = frozenset(_BREACHES.split())
 """Refusals that are the bot's own fault: noted as broken rules."""
+UNKNOWN = frozenset(("not_authed", "invalid_auth", "not_allowed_token_type", "token_revoked"))
+"""Refusals of tokens of which nothing more is said."""
 
 
 class WebApi:
@@ -49,7 +51,7 @@ class WebApi:
         self.latency, self.latencies = latency, dict[str, float]()
         self.calls: list[Call] = []
         self.noted = noted
-        self.scopes = set(SCOPES)
+        self.scopes, self.app_scopes = set(SCOPES), {APP_SCOPE}
         self.revoked = False
         self.connect: Callable[[], Json] = dict
         self._changing: set[tuple[str | None, str]] = set()
@@ -86,7 +88,12 @@ class WebApi:
         if refused.error in BREACHES:
             why = "; ".join(refused.fields.get("response_metadata", {}).get("messages", ()))
             self.noted.append(f"{call.method} in {call.channel}: {refused.error}{f' ({why})' if why else ''}")
-        return refusal(refused)
+        told = self._told(call.method) if refused.error not in UNKNOWN else {}
+        return refusal(refused, told)
+
+    def _told(self, method: str) -> dict[str, str]:
+        """What Slack says of the token with every answer to it."""
+        return {"X-OAuth-Scopes": ",".join(sorted(self.app_scopes if method == CONNECT else self.scopes))}
 
     def bearer(self, request: web.Request, params: Params | None = None) -> str:
         scheme, _, token = request.headers.get("Authorization", "").partition(" ")
@@ -109,6 +116,10 @@ class WebApi:
         if not (id := params.text(_place(name))):
             return None
         return self._world.channels.get(id) or self._world.channels.get(f"D{id[1:]}" if id[0] == "U" else "")
+
+    def _permit_app(self) -> None:
+        if APP_SCOPE not in self.app_scopes:
+            raise Refused("missing_scope", needed=APP_SCOPE, provided=",".join(sorted(self.app_scopes)))
 
     def _permit(self, name: str, channel: Channel | None, params: Params) -> None:
         needed = METHODS[name].needs(channel, params) if name in METHODS else ""
@@ -133,7 +144,7 @@ class WebApi:
             if fault is not None:
                 return await self.failed(request, call, fault)
         call.status, call.ok = 200, True
-        return json_answer({"ok": True, **result}, {"X-OAuth-Scopes": ",".join(sorted(self.scopes))})
+        return json_answer({"ok": True, **result}, self._told(call.method))
 
     @contextmanager
     def _alone(self, call: Call, params: Params) -> Iterator[None]:
@@ -155,6 +166,7 @@ class WebApi:
         await self._take(call.method)
         try:
             if call.method == CONNECT:
+                self._permit_app()
                 return self.connect()
             self._permit(call.method, channel, params)
             return METHODS[call.method].run(self._world, params)
@@ -217,8 +229,8 @@ def json_answer(body: Json, headers: dict[str, str] | None = None) -> web.Respon
     )
 
 
-def refusal(refused: Refused) -> web.Response:
-    headers = {"Retry-After": str(refused.retry_after)} if refused.status == 429 else None
+def refusal(refused: Refused, told: dict[str, str] | None = None) -> web.Response:
+    headers = {**(told or {}), **({"Retry-After": str(refused.retry_after)} if refused.status == 429 else {})}
     return web.Response(
         status=refused.status,
         body=json.dumps(refused.body()).encode(),

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 _DEEDS = (
     "person dm group_dm channel say edit delete react unreact press command stop_session open_home fail heal disconnect"
-    " drop deaf silent refuse_sockets redeliver_now feed event revoke_token restore_token missing_scope archive kick invite"
+    " drop deaf silent refuse_sockets redeliver_now feed event revoke_token restore_token missing_scope grant_scope archive kick"
+    " invite"
 )
 DEEDS = frozenset(_DEEDS.split())
 

@@ -62,3 +62,4 @@ METHODS: dict[str, Method] = {
     "views.publish": Method(conversations.publish_view, place="channel_id"),
 }
 CONNECT = "apps.connections.open"
+APP_SCOPE = "connections:write"

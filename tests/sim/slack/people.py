@@ -49,18 +49,21 @@ class People:
         *,
         thread: str | None = None,
         files: Sequence[File] | None = None,
+        spoken: bool = False,
         subtype: str | None = None,
         extra: Json | None = None,
     ) -> Json:
         """A person (or another bot) writes ``text``, as Slack's wire holds it; returns the message, which has its ``ts``.
 
-        The app gets it as ``message``, and in a channel, when it mentions the bot, as ``app_mention`` too.
+        The app gets it as ``message``, and in a channel, when it mentions the bot, as ``app_mention`` too. ``spoken``: the
+        files are clips that were recorded in the chat.
         """
         channel.members.setdefault(person.id, person)
         message = self.world.add(channel, person, text=text.replace("<@BOT>", f"<@{BOT_USER}>"))
         message.subtype, message.thread_ts, message.extra = subtype or "", thread, dict(extra or {})
         if files:
-            stored = [self.world.files.keep(name, data, media_type=kind, user=person.id) for name, kind, data in files]
+            keep = self.world.files.keep
+            stored = [keep(name, data, media_type=kind, user=person.id, spoken=spoken) for name, kind, data in files]
             message.files = [self.world.files.to_json(one) for one in stored]
             message.subtype = subtype or "file_share"
             for one in stored:

@@ -50,7 +50,10 @@ class Roads:
         return await self._sockets.serve(request)
 
     async def _upload(self, request: web.Request, rest: list[str]) -> web.StreamResponse:
-        """The bytes as the body, or as the one file of a form."""
+        """The bytes as the body, or as the one file of a form. Whoever knows the address may send them: a token is none of
+        that place's business."""
+        if "Authorization" in request.headers:
+            self._api.noted.append("a token went along with an upload")
         if request.content_type == "multipart/form-data":
             files = [value for value in (await read_params(request)).values() if isinstance(value, bytes)]
             content = files[0] if files else b""
@@ -58,8 +61,10 @@ class Roads:
             content = await request.read()
 
         def take() -> web.Response:
-            wrong = self._world.files.receive(rest[-1], content)
-            return web.Response(status=400, text=wrong) if wrong else web.Response(text=f"OK - {len(content)}")
+            if wrong := self._world.files.receive(rest[-1], content):
+                self._api.noted.append(f"an upload that is not as announced: {wrong}")
+                return web.Response(status=400, text=wrong)
+            return web.Response(text=f"OK - {len(content)}")
 
         return await self._api.beside(request, "upload", None, take)
 

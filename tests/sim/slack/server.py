@@ -16,6 +16,7 @@ from tests.sim.slack.bodies import MAX_BODY_BYTES
 from tests.sim.slack.control import Control
 from tests.sim.slack.deliveries import Ack, Deliveries, Delivery
 from tests.sim.slack.faults import Action, Fault
+from tests.sim.slack.methods import APP_SCOPE
 from tests.sim.slack.nouns import Call, Channel, Json, Ping, Shown, SocketCount
 from tests.sim.slack.people import People
 from tests.sim.slack.post import Post
@@ -61,7 +62,8 @@ class SlackSim(People):
         noted: list[str] = []
         self.tasks = Tasks()
         self.world = World(name, now, monotonic, noted.append, self.changed)
-        self.world.agent = agent
+        self.world.agent, self.world.later = agent, self._later
+        self._sleep = sleep
         self.wires = Sockets(self.tasks, monotonic, sleep, noted.append, self.changed, seed)
         self.deliveries = Deliveries(
             self.wires, self.tasks, monotonic, sleep, noted.append, self.changed, shuffle=shuffle, seed=seed
@@ -202,6 +204,15 @@ class SlackSim(People):
         self.world.stream_seconds = seconds
 
     @property
+    def share_seconds(self) -> float:
+        """How long Slack works on an upload before it is seen; its answer does not wait for that."""
+        return self.world.share_seconds
+
+    @share_seconds.setter
+    def share_seconds(self, seconds: float) -> None:
+        self.world.share_seconds = seconds
+
+    @property
     def subscriptions(self) -> set[str]:
         """The events the app asked for, in the manifest's words (message.im, app_mention, ...)."""
         return self.world.subscriptions
@@ -270,8 +281,14 @@ class SlackSim(People):
         self.api.revoked = False
 
     def missing_scope(self, scope: str) -> None:
-        """The app was not granted ``scope``: calls that need it are refused, events that need it do not come."""
+        """The app was not granted ``scope``: calls that need it are refused, events that need it do not come. That of the
+        app-level token, ``connections:write``, is one of its own."""
         self.api.scopes.discard(scope)
+        self.api.app_scopes.discard(scope)
+
+    def grant_scope(self, scope: str) -> None:
+        """The app was installed again with ``scope``; its tokens stay the same."""
+        (self.api.app_scopes if scope == APP_SCOPE else self.api.scopes).add(scope)
 
     def archive(self, channel: Channel) -> None:
         channel.archived = True
@@ -282,6 +299,19 @@ class SlackSim(People):
 
     def invite(self, channel: Channel) -> None:
         channel.bot_in = True
+
+    def _later(self, seconds: float, deed: Callable[[], None]) -> None:
+        """Do something now, or after a while."""
+
+        async def waited() -> None:
+            await self._sleep(seconds)
+            deed()
+            self.changed()
+
+        if seconds > 0:
+            self.tasks.start(waited())
+        else:
+            deed()
 
     def changed(self) -> None:
         for news in self._waiting:

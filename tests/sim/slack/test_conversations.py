@@ -116,50 +116,6 @@ async def test_the_bot_reacts_once(sim: SlackSim, client: AsyncWebClient, post: 
 # files
 
 
-async def test_an_upload_in_three_steps_becomes_a_message(
-    sim: SlackSim, client: AsyncWebClient, dm: Channel, ann: Person
-) -> None:
-    root = (await sim.say(dm, ann, "?"))["ts"]
-    answer = await client.files_upload_v2(
-        channel=dm.id,
-        thread_ts=root,
-        filename="report.txt",
-        content="alles gut",
-        title="Report",
-        initial_comment="*see*",
-    )
-    (shown,) = sim.visible(dm, root)[1:]
-    assert (shown.files, shown.text, shown.from_bot) == (("report.txt",), "see", True)
-    id = answer["files"][0]["id"]
-    file = (await client.files_info(file=id))["file"]
-    assert (file["title"], file["size"], file["shares"]) == ("Report", 9, {"private": {dm.id: [{"ts": shown.ts}]}})
-    assert [call.method for call in sim.calls[:3]] == [
-        "files.getUploadURLExternal",
-        "upload",
-        "files.completeUploadExternal",
-    ]
-    assert sim.violations == []
-
-
-async def test_an_upload_must_be_whole_and_is_completed_once(sim: SlackSim, post: Post, dm: Channel) -> None:
-    assert (await post("files.getUploadURLExternal", filename="a.txt"))["error"] == "invalid_arguments"
-    place = await post("files.getUploadURLExternal", filename="a.txt", length=3)
-    complete = {"files": [{"id": place["file_id"]}], "channel_id": dm.id}
-    assert (await post("files.completeUploadExternal", **complete))["error"] == "file_not_found"
-    async with aiohttp.ClientSession() as session:
-        for content, status, said in ((b"ab", 400, "expected 3 bytes, got 2"), (b"abc", 200, "OK - 3")):
-            async with session.post(place["upload_url"], data=content) as answer:
-                assert (answer.status, await answer.text()) == (status, said)
-        assert (await post("files.completeUploadExternal", **complete))["ok"]
-        assert (await post("files.completeUploadExternal", **complete))["error"] == "file_not_found"
-        form = aiohttp.FormData()
-        form.add_field("file", b"abc", filename="a.txt")
-        other = await post("files.getUploadURLExternal", filename="a.txt", length=3)
-        async with session.post(other["upload_url"], data=form) as answer:
-            assert (answer.status, await answer.text()) == (200, "OK - 3")
-    assert (await post("files.completeUploadExternal", files=[]))["error"] == "invalid_arguments"
-
-
 async def test_a_download_needs_the_token_and_the_scope(sim: SlackSim, dm: Channel, ann: Person, post: Post) -> None:
     file = (await sim.say(dm, ann, "x", files=[("a.txt", "text/plain", b"abc")]))["files"][0]
 

@@ -61,6 +61,8 @@ class World:
         self.report = Report()
         self.subscriptions = set(SUBSCRIPTIONS)
         self.emit: Callable[[Json, Channel | None], None] = lambda event, channel: None
+        self.later: Callable[[float, Callable[[], None]], None] = lambda seconds, deed: deed()
+        self.share_seconds = 0.0
         self.pings: list[Ping] = []
         self.stream_seconds = STREAM_SECONDS
         self._numbers = itertools.count(1)
