@@ -31,7 +31,7 @@ def in_prompt(file: KeptFile, pictures: Mapping[str, bytes]) -> str:
     """Whatever a file says is from outside, but for the person's own voice. ``pictures`` has those that the model sees."""
     if file.spoken and file.text:
         return fenced("voice", file.text)
-    lines = [f"{file.name} ({file.media_type})"]
+    lines = [f"{file.name} ({file.media_type})" + (", of the quoted message" if file.quoted else "")]
     if file.picture:
         lines[0] += ": this picture" if file.picture in pictures else ": a picture, which is not shown here"
     if file.trouble:

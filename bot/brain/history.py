@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 from types import MappingProxyType
 from typing import Final
@@ -13,8 +13,7 @@ from bot.brain.files import fitting, in_prompt, shown
 from bot.brain.tokens import MESSAGE_TOKENS, estimated_tokens
 from bot.core.inbound import Quote
 from bot.core.model import Block, CallBlock, ImageBlock, Message, ResultBlock, TextBlock, ThinkingBlock
-from bot.core.stop import StopReason
-from bot.core.transcript import EndRow, GivenRow, OverheardRow, ReplyRow, ResultRow, Row, StepRow, UserRow, as_revised
+from bot.core.transcript import EndRow, GivenRow, OverheardRow, ResultRow, Row, StepRow, UserRow, as_revised
 
 NO_PICTURES: Final[Mapping[str, bytes]] = MappingProxyType({})
 NO_RESULT = "No result: the call was not finished."
@@ -22,6 +21,15 @@ CONTINUE = (
     "Your answer was cut off at the end of the text above. Go on from exactly that point: no apology, no recap,"
     " do not repeat anything, do not start anew."
 )
+Moment = Callable[[float], str]
+"""What a prompt says of the time (Unix) at which a turn began."""
+
+
+def no_moment(at: float) -> str:
+    """Implements ``Moment`` for models to which time is only a distraction."""
+    return ""
+
+
 UNANSWERED = "<note>\nThis got no answer at the time. Come back to it only if the person does.\n</note>"
 
 
@@ -103,36 +111,27 @@ def _block_tokens(block: Block) -> int:
     raise TypeError(type(block).__name__)
 
 
-def history_messages(
-    rows: Sequence[Row], budget_tokens: int, again: str = "", *, file_tokens: int | None = None
-) -> list[Message]:
-    """The newest whole turns that fit ``budget_tokens``; a turn is kept or left out as one, so pairs are never split.
+def history_messages(turns: Sequence[Sequence[Row]], *, file_tokens: int, moment: Moment = no_moment) -> list[Message]:
+    """Whole turns as they stand in the prompts of later ones, the same bytes each time. A question that got no answer
+    stays, and is said to be one. Of files the text stays, up to ``file_tokens`` in a turn, and of pictures a mention."""
+    return [message for turn in turns for message in past_messages(turn, file_tokens, moment)]
 
-    A turn that was set aside is left out: what it holds may be what breaks the process. So is one that was asked once
-    more, or is now (``again``): its answer was not wanted. A question that got no answer
-    stays, and is said to be one. Of files the text stays, up to ``file_tokens`` in a turn, and of pictures a mention.
-    """
-    kept: list[list[Message]] = []
-    left = budget_tokens
-    asked_again = {again, *(row.body.again for row in rows if isinstance(row.body, UserRow))}
-    for turn in reversed(by_turn(rows)):
-        if turn[0].turn in asked_again:
-            continue
-        if not any(isinstance(row.body, UserRow) for row in turn) or any(
-            isinstance(row.body, ReplyRow) for row in turn
-        ):
-            continue  # cut off at the window's edge, or a command
-        end = next((row.body for row in turn if isinstance(row.body, EndRow)), None)
-        if end is not None and end.reason is StopReason.PARKED:
-            continue
-        messages = without_thinking(turn_messages(turn if file_tokens is None else fitting(turn, file_tokens)))
-        if end is not None and messages and messages[-1].role == "user":
-            messages[-1] = Message("user", (*messages[-1].content, TextBlock(UNANSWERED)))
-        left -= sum(map(size_of, messages))
-        if left < 0:
-            break
-        kept.append(messages)
-    return [message for messages in reversed(kept) for message in messages]
+
+def past_messages(turn: Sequence[Row], file_tokens: int, moment: Moment = no_moment) -> list[Message]:
+    messages = with_moment(without_thinking(turn_messages(fitting(turn, file_tokens))), moment(turn[0].at))
+    ended = any(isinstance(row.body, EndRow) for row in turn)
+    if ended and messages and messages[-1].role == "user":
+        messages[-1] = Message("user", (*messages[-1].content, TextBlock(UNANSWERED)))
+    return messages
+
+
+def with_moment(messages: list[Message], moment: str) -> list[Message]:
+    """Put what changes from turn to turn behind the first words of a turn; "" for nothing."""
+    for index, message in enumerate(messages):
+        if moment and message.role == "user":
+            changed = Message("user", (*message.content, TextBlock(moment)))
+            return [*messages[:index], changed, *messages[index + 1 :]]
+    return messages
 
 
 def without_thinking(messages: list[Message]) -> list[Message]:

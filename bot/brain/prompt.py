@@ -6,6 +6,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache, partial
 from zoneinfo import ZoneInfo
 
 from bot.brain.fencing import fenced
@@ -13,13 +14,18 @@ from bot.brain.files import fitting
 from bot.brain.history import (
     CONTINUE,
     NO_PICTURES,
+    by_turn,
     history_messages,
     mended,
+    no_moment,
     paired,
+    past_messages,
     size_of,
     turn_messages,
+    with_moment,
     without_thinking,
 )
+from bot.brain.past import answerable, begin, earlier
 from bot.brain.tokens import estimated_tokens
 from bot.brain.turn import Turn
 from bot.core.model import Message, ModelRef, ModelRequest, TextBlock
@@ -81,15 +87,6 @@ def moment_block(now: float, zone: str) -> str:
     return fenced("now", f"{moment:%A %Y-%m-%d %H:%M} {zone}")
 
 
-def _with_moment(messages: list[Message], moment: str) -> list[Message]:
-    """Put the changing block behind the first words of this turn."""
-    for index, message in enumerate(messages):
-        if message.role == "user":
-            changed = Message("user", (*message.content, TextBlock(moment)))
-            return [*messages[:index], changed, *messages[index + 1 :]]
-    return messages
-
-
 def _with_dates(messages: list[Message], at: float, zone: str) -> list[Message]:
     """Put the days that each message speaks of before its words: behind them, a small model repeats the question."""
     from bot.brain.dates import dates_block  # its many patterns are only for those who have such a model
@@ -128,10 +125,12 @@ def request_for(
     system = persona.system(model, skills)
     if caller is not None and caller.system:
         system = f"{system}\n\n{fenced('client', caller.system)}"
+    again, small = turn.message.again, is_small(model)
     window = min(model.window_tokens or WINDOW_TOKENS, MOST_PROMPT_TOKENS + model.max_tokens) - model.max_tokens
     files = window // FILES_SHARE
     mine = turn_messages(fitting(rows, files), pictures if model.vision else NO_PICTURES)
-    mine = _with_dates(mine, at, zone) if is_small(model) else _with_moment(mine, moment_block(at, zone))
+    turns = answerable(by_turn(history), again)
+    mine = _with_dates(mine, at, zone) if small else mine
     if continues:
         mine.append(Message("user", (TextBlock(CONTINUE),)))
     if unfinished:
@@ -139,10 +138,17 @@ def request_for(
     if no_more_tools:
         mine.append(Message("user", (TextBlock(no_more_tools),)))
     fixed = estimated_tokens(system) + sum(estimated_tokens(f"{t.description}{t.parameters}") for t in tools)
+    moment = no_moment if small else partial(moment_block, zone=zone)
     share, left = int(window * HISTORY_SHARE), window - fixed - sum(map(size_of, mine))
-    past = history_messages(history, max(0, min(share, left)), turn.message.again, file_tokens=files)
-    if left < share and len(past) < len(history_messages(history, share, turn.message.again, file_tokens=files)):
+    size = cache(lambda index: sum(map(size_of, past_messages(turns[index], files, moment))))
+    start = begin(turns, size, share)
+    if sum(map(size, range(start, len(turns)))) > left:
+        start = begin(turns, size, max(0, left))
         mine = without_thinking(mine)
+    before = "" if small else earlier(turns[:start], turn.message.text, zone)
+    changing = "\n\n".join(filter(None, (moment(at), fenced("earlier", before) if before else "")))
+    mine = with_moment(mine, changing)
+    past = history_messages(turns[start:], file_tokens=files, moment=moment)
     messages = [*past, *mine]
     if not paired(messages):
         log.warning("turn %s: calls and results do not match; missing results are said to be missing", turn.id)

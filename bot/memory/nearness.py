@@ -57,7 +57,12 @@ class WordIndex:
         self._lengths = [sum(counts.values()) for counts in self._counts]
         self._mean = (sum(self._lengths) / len(texts)) if texts else 1.0
         seen: Counter[str] = Counter(word for counts in self._counts for word in counts)
+        self._holders = seen
         self._rarity = {word: math.log(1 + (len(texts) - n + 0.5) / (n + 0.5)) for word, n in seen.items()}
+
+    def holders(self, word: str) -> int:
+        """How many of the texts have the word."""
+        return self._holders[word]
 
     def scores(self, query: str) -> list[float]:
         """One for each text, 0 for no word in common."""

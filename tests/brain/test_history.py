@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bot.brain.fencing import fenced
 from bot.brain.history import (
     UNANSWERED,
     by_turn,
-    fenced,
     history_messages,
     mended,
     paired,
+    past_messages,
     size_of,
     turn_messages,
     user_text,
 )
+from bot.brain.past import answerable, begin
 from bot.brain.progress import progress_of, separator
 from bot.brain.tokens import estimated_tokens
 from bot.core.address import Address, Sender
@@ -29,6 +32,13 @@ from bot.core.transcript import Body, EndRow, ReplyRow, ResultRow, Row, StepRow,
 
 HERE = Address("web", "main", "c")
 WHO = Sender("web", "owner")
+
+
+def kept(rows: Sequence[Row], budget: int) -> list[Message]:
+    """The history that a budget of tokens leaves of these rows."""
+    whole = answerable(by_turn(rows))
+    start = begin(whole, lambda index: sum(map(size_of, past_messages(whole[index], 10**6))), budget)
+    return history_messages(whole[start:], file_tokens=10**6)
 
 
 def numbered(bodies: list[tuple[str, Body]]) -> list[Row]:
@@ -66,7 +76,7 @@ def transcripts(draw: st.DrawFn) -> list[Row]:
 @settings(max_examples=150, deadline=None)
 @given(transcripts(), st.integers(0, 400))
 def test_b151_b155_any_cut_of_any_transcript_keeps_calls_and_results_together(rows: list[Row], budget: int) -> None:
-    messages = history_messages(rows, budget)
+    messages = kept(rows, budget)
     assert paired(messages)
     assert sum(map(size_of, messages)) <= budget
     assert not any(isinstance(block, ThinkingBlock) for message in messages for block in message.content)
@@ -76,7 +86,7 @@ def test_b151_b155_any_cut_of_any_transcript_keeps_calls_and_results_together(ro
 @given(transcripts(), st.data())
 def test_b151_any_window_over_the_rows_keeps_them_together(rows: list[Row], data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(rows)))
-    assert paired(history_messages(rows[start:], 10_000))
+    assert paired(kept(rows[start:], 10_000))
 
 
 @settings(max_examples=100, deadline=None)
@@ -101,14 +111,14 @@ def test_b134_arguments_that_do_not_fit_are_left_out_with_their_turn_and_never_c
             ("new", UserRow("thanks", WHO, "2")),
         ]
     )
-    assert [m.content for m in history_messages(rows, 500)] == [(TextBlock("thanks"),)]
-    whole = history_messages(rows, 10_000)
+    assert [m.content for m in kept(rows, 500)] == [(TextBlock("thanks"),)]
+    whole = kept(rows, 10_000)
     assert [b.call.arguments for m in whole for b in m.content if isinstance(b, CallBlock)] == [call.arguments]
 
 
 def test_commands_and_their_answers_are_no_history() -> None:
     rows = numbered([("a", UserRow("/help", WHO, "1")), ("a", ReplyRow("…")), ("b", UserRow("hi", WHO, "2"))])
-    (message,) = history_messages(rows, 1000)
+    (message,) = kept(rows, 1000)
     assert message.content == (TextBlock("hi"),)
 
 
@@ -123,7 +133,7 @@ def test_a_turn_that_was_set_aside_is_no_history_and_neither_is_what_joined_it()
             ("a", EndRow(StopReason.PARKED, "set aside")),
         ]
     )
-    assert [m.content for m in history_messages(rows, 1000)] == [(TextBlock("before"),), (TextBlock("yes"),)]
+    assert [m.content for m in kept(rows, 1000)] == [(TextBlock("before"),), (TextBlock("yes"),)]
 
 
 def test_a_failed_turn_keeps_what_was_answered_and_marks_only_what_was_not() -> None:
@@ -138,7 +148,7 @@ def test_a_failed_turn_keeps_what_was_answered_and_marks_only_what_was_not() -> 
             ("b", EndRow(StopReason.STOPPED)),
         ]
     )
-    messages = history_messages(rows, 1000)
+    messages = kept(rows, 1000)
     assert paired(messages)
     marked = [UNANSWERED in str([getattr(b, "text", "") for b in m.content]).replace("\\n", "\n") for m in messages]
     assert marked == [False, False, False, False, True]
@@ -193,5 +203,5 @@ def test_b151_any_conversation_can_be_mended_and_a_sound_one_stays_as_it_is(mess
 @settings(max_examples=100, deadline=None)
 @given(transcripts())
 def test_what_the_transcript_gives_needs_no_mending(rows: list[Row]) -> None:
-    messages = history_messages(rows, 10_000)
+    messages = kept(rows, 10_000)
     assert mended(messages) == messages

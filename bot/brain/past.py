@@ -1,0 +1,125 @@
+"""Which of the turns before this one its prompt has: the last ones whole and in place, a few older ones in short.
+
+The front of what stays in place must not move with every turn, or no vendor's cache would hit: of a few turns at which it
+might begin, it begins at the one whose id has the lowest hash, which is the same one until it has moved out of reach.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from bot.brain.progress import text_of
+from bot.brain.tokens import estimated_tokens
+from bot.core.stop import StopReason
+from bot.core.text import clipped
+from bot.core.transcript import EndRow, ReplyRow, ResultRow, Row, StepRow, UserRow, as_revised
+from bot.memory.nearness import WordIndex, words
+
+RECENT: Final = 10
+"""So many turns are always there, if they fit; up to ``REACH`` more while the front does not move."""
+REACH: Final = 3
+RELATED: Final = 3
+IMPORTANT: Final = 3
+EXCERPT_TOKENS: Final = 1_200
+_SAID_CHARS: Final = 400
+_COMMON_SHARE: Final = 3
+"""A word that every third turn has tells nothing of what is meant."""
+
+_IMPORTANT: Final = re.compile(
+    r"\b(?:remember|don'?t forget|do not forget|keep in mind|note that|for the record|we (?:have )?(?:decided|agreed)|important)\b"
+    r"|记住|记下|别忘|不要忘|请注意|决定了|说好了|重要",
+    re.IGNORECASE,
+)
+
+Turns = Sequence[Sequence[Row]]
+
+
+def answerable(turns: Turns, again: str = "") -> list[Sequence[Row]]:
+    """Those that belong into a prompt.
+
+    A turn that was set aside is left out: what it holds may be what breaks the process. So is one that was asked once
+    more, or is now (``again``): its answer was not wanted. And so is a command, and what the look back cut off.
+    """
+    asked_again = {again, *(row.body.again for turn in turns for row in turn if isinstance(row.body, UserRow))}
+    return [turn for turn in turns if turn[0].turn not in asked_again and _belongs(turn)]
+
+
+def _belongs(turn: Sequence[Row]) -> bool:
+    bodies = [row.body for row in turn]
+    if not any(isinstance(body, UserRow) for body in bodies) or any(isinstance(body, ReplyRow) for body in bodies):
+        return False
+    return not any(isinstance(body, EndRow) and body.reason is StopReason.PARKED for body in bodies)
+
+
+def begin(turns: Turns, size: Callable[[int], int], budget_tokens: int) -> int:
+    """The index of the first turn that stays whole and in place; ``size`` of a turn by its index, in tokens. A turn is
+    kept or left out as one, so that calls and their results are never parted."""
+    left, fits = budget_tokens, 0
+    while fits < min(len(turns), RECENT + REACH):
+        left -= size(len(turns) - 1 - fits)
+        if left < 0:
+            break
+        fits += 1
+    if fits == len(turns):
+        return 0
+    first = len(turns) - fits
+    last = first + min(REACH, fits - 1)
+    return min(range(first, last + 1), key=lambda index: _hash(turns[index][0].turn), default=first)
+
+
+def earlier(turns: Turns, question: str, zone: str) -> str:
+    """Of turns that are not in place any more, in short: what was called important, and what has to do with ``question``."""
+    if not turns:
+        return ""
+    said = [_said(turn) for turn in turns]
+    chosen = {index for index, turn in enumerate(turns) if _is_important(turn)}
+    chosen = set(sorted(chosen)[-IMPORTANT:]) | set(_related(said, question))
+    lines: list[str] = []
+    left = EXCERPT_TOKENS
+    for index in sorted(chosen, reverse=True):
+        moment = datetime.fromtimestamp(turns[index][0].at, UTC).astimezone(ZoneInfo(zone))
+        line = f"[{moment:%Y-%m-%d %H:%M}] {said[index]}"
+        left -= estimated_tokens(line)
+        if left < 0:
+            break
+        lines.insert(0, line)
+    return "\n".join(lines)
+
+
+def _related(said: Sequence[str], question: str) -> list[int]:
+    """The turns nearest to the question by the words that are rare among them."""
+    index = WordIndex(said)
+    most = max(2, len(said) // _COMMON_SHARE)
+    rare = " ".join(word for word in words(question) if 0 < index.holders(word) <= most)
+    scores = index.scores(rare)
+    best = sorted(range(len(said)), key=lambda number: scores[number], reverse=True)[:RELATED]
+    return [number for number in best if scores[number] > 0]
+
+
+def _is_important(turn: Sequence[Row]) -> bool:
+    return any(
+        (isinstance(row.body, UserRow) and _IMPORTANT.search(row.body.text) is not None)
+        or (isinstance(row.body, ResultRow) and row.body.outcome in ("denied", "interrupted"))
+        for row in as_revised(turn)
+    )
+
+
+def _said(turn: Sequence[Row]) -> str:
+    """What the person and the assistant said; nothing from outside."""
+    rows = as_revised(turn)
+    asked = " ".join(row.body.text for row in rows if isinstance(row.body, UserRow))
+    told = " ".join(text_of(row.body) for row in rows if isinstance(row.body, StepRow))
+    return f"Person: {_short(asked)}\nAssistant: {_short(told)}"
+
+
+def _short(text: str) -> str:
+    return clipped(" ".join(text.split()), _SAID_CHARS)
+
+
+def _hash(turn: str) -> str:
+    return hashlib.sha256(turn.encode()).hexdigest()
