@@ -18,7 +18,7 @@ from bot.brain.history import NO_PICTURES
 from bot.brain.limits import TurnLimits, running_out, with_raised_output
 from bot.brain.policy import Policy
 from bot.brain.progress import Progress, calls_of, progress_of
-from bot.brain.prompt import WINDOW_TOKENS, Persona, request_for
+from bot.brain.prompt import WINDOW_TOKENS, Persona, fixed_words, request_for
 from bot.brain.purse import Purse
 from bot.brain.routing.course import Routes, route_in, why_none
 from bot.brain.step import BuildRequest, ModelSteps, StepFailed
@@ -40,6 +40,7 @@ from bot.core.transcript import (
     Row,
     StepRow,
     UserRow,
+    user_row,
 )
 from bot.store.store import Store
 from bot.store.transcript import Draft, Opening
@@ -48,6 +49,8 @@ log = logging.getLogger(__name__)
 
 HISTORY_ROWS: Final = 400
 EMPTY_TRIES: Final = 2
+SMALLER_SHARE: Final = 0.5
+"""Of the window, when a vendor found the prompt too long: estimates were too low, or the window is not what was thought."""
 LIMIT_REACHED: Final = (
     "The limit of tool calls for this turn is reached. Answer now with what is known,"
     " and say that the limit was reached."
@@ -193,6 +196,7 @@ class Brain:
         began = self._clock.monotonic()
         waited = 0.0
         empty = 0
+        share = 1.0
         while True:
             rows, known = known or await self._store.transcript.turn_rows(turn.id), ()
             stand = Stand(rows, progress_of(rows), Guards(rows, self._bench.tools))
@@ -218,9 +222,12 @@ class Brain:
             left = self._limits.seconds - (self._clock.monotonic() - began - waited)
             route = route_in(rows)
             chosen = route or await self._routes.route(turn, rows)
-            done = await self._step(turn, emit, past, stand, chosen, draft, left)
+            done = await self._step(turn, emit, past, stand, chosen, draft, left, share)
             draft = None
             if isinstance(done, Ending):
+                if done.reason is StopReason.CONTEXT_OVERFLOW and share == 1.0 and (past or len(rows) > 1):
+                    share = SMALLER_SHARE
+                    continue
                 return done if route else replace(done, route=chosen)
             added = (done,) if route else (chosen, done)
             known = [*rows, *await self._store.transcript.append(turn.address, turn.id, self._clock.now(), *added)]
@@ -234,8 +241,9 @@ class Brain:
         route: RouteRow,
         draft: Draft | None,
         left: float,
+        share: float,
     ) -> Ending | StepRow:
-        """What one model call said, or the end of the turn."""
+        """What one model call said, or the end of the turn. ``share`` of the window is used."""
         rows, progress = stand.rows, stand.progress
         chain = self._routes.models(turn, route)
         if not chain:
@@ -249,8 +257,8 @@ class Brain:
         await self._tell(turn, rows, emit)
         if allowed.notice:
             emit(Notice(allowed.notice))
-        build = await self._builder(turn, past, stand, sees=any(model.vision for model in chain))
-        because = _because(progress, rows)
+        build = await self._builder(turn, past, stand, share, sees=any(model.vision for model in chain))
+        because = _because(progress, rows) if share == 1.0 else "compaction"
         try:
             async with asyncio.timeout(max(0.0, left)):
                 step = await self._steps.run(turn, chain, build, draft or Draft(progress.steps), progress, emit)
@@ -259,12 +267,17 @@ class Brain:
             return Ending(StopReason.TIME_LIMIT, step=_broken_off(unfinished, because) if unfinished else None)
         except StepFailed as failed:
             ending = unavailable(turn, failed, self._clock.now(), turn.zone or self._bench.zone)
+            if ending.reason is StopReason.CONTEXT_OVERFLOW:
+                reason = ending.reason if share == 1.0 else StopReason.COMPACTED_OVERFLOW
+                ending = replace(ending, reason=reason, limit=fixed_words(build(chain[0], ""), turn.language))
             return replace(ending, step=replace(failed.partial, because=because))
         step = replace(_with_unique_ids(step, rows), because=because)
         beyond = [block for block in step.content if isinstance(block, CallBlock)][self._calls_left(stand) :]
         return replace(step, content=tuple(block for block in step.content if block not in beyond))
 
-    async def _builder(self, turn: Turn, past: Sequence[Row], stand: Stand, *, sees: bool) -> BuildRequest:
+    async def _builder(
+        self, turn: Turn, past: Sequence[Row], stand: Stand, share: float, *, sees: bool
+    ) -> BuildRequest:
         """What makes the request to a model of the next step."""
         rows, progress, blocked = stand.rows, stand.progress, stand.guards.blocked
         pictures = await pictures_of(rows, self._store.files) if sees else NO_PICTURES
@@ -285,6 +298,7 @@ class Brain:
                 continues=progress.is_cut,
                 no_more_tools="" if self._calls_left(stand) else no_more_tools,
                 pictures=pictures,
+                share=share,
             )
 
         return build
@@ -314,11 +328,7 @@ def opening_rows(turn: Turn, files: Sequence[KeptFile] = ()) -> tuple[GivenRow |
     """The rows a turn begins with: what an API client brought along, and what the person wrote and sent with it."""
     message = turn.message
     given = (GivenRow(message.caller.history),) if message.caller is not None else ()
-    said = (
-        (UserRow(message.text, message.sender, message.id, message.quote, again=message.again, files=tuple(files)),)
-        if message.text or files or message.caller is None
-        else ()
-    )
+    said = (user_row(message, files),) if message.text or files or message.caller is None else ()
     return (*given, *said)
 
 

@@ -29,6 +29,7 @@ from bot.brain.past import answerable, begin, earlier
 from bot.brain.tokens import estimated_tokens
 from bot.brain.turn import Turn
 from bot.core.model import Message, ModelRef, ModelRequest, TextBlock
+from bot.core.texts import say
 from bot.core.tool import ToolSpec
 from bot.core.transcript import Row
 
@@ -114,9 +115,11 @@ def request_for(
     continues: bool = False,
     no_more_tools: str = "",
     pictures: Mapping[str, bytes] = NO_PICTURES,
+    share: float = 1.0,
 ) -> ModelRequest:
     """``rows`` are those of this turn, which began ``at`` (Unix time); ``unfinished`` is text of the current step that
-    must be continued, ``continues`` says that the last step must be; ``no_more_tools`` is why none may be called.
+    must be continued, ``continues`` says that the last step must be; ``no_more_tools`` is why none may be called; ``share`` of the
+    window is used.
 
     From step to step of one turn the request only grows at its end (caches hit, and vendors that bind reasoning to its
     prefix accept it); where the window forces older history out, the turn's reasoning is dropped with it.
@@ -127,6 +130,7 @@ def request_for(
         system = f"{system}\n\n{fenced('client', caller.system)}"
     again, small = turn.message.again, is_small(model)
     window = min(model.window_tokens or WINDOW_TOKENS, MOST_PROMPT_TOKENS + model.max_tokens) - model.max_tokens
+    window = int(window * share)
     files = window // FILES_SHARE
     mine = turn_messages(fitting(rows, files), pictures if model.vision else NO_PICTURES)
     turns = answerable(by_turn(history), again)
@@ -137,11 +141,11 @@ def request_for(
         mine += [Message("assistant", (TextBlock(unfinished.rstrip()),)), Message("user", (TextBlock(CONTINUE),))]
     if no_more_tools:
         mine.append(Message("user", (TextBlock(no_more_tools),)))
-    fixed = estimated_tokens(system) + sum(estimated_tokens(f"{t.description}{t.parameters}") for t in tools)
+    fixed = estimated_tokens(system) + _tools_tokens(tools)
     moment = no_moment if small else partial(moment_block, zone=zone)
-    share, left = int(window * HISTORY_SHARE), window - fixed - sum(map(size_of, mine))
+    most, left = int(window * HISTORY_SHARE), window - fixed - sum(map(size_of, mine))
     size = cache(lambda index: sum(map(size_of, past_messages(turns[index], files, moment))))
-    start = begin(turns, size, share)
+    start = begin(turns, size, most)
     if sum(map(size, range(start, len(turns)))) > left:
         start = begin(turns, size, max(0, left))
         mine = without_thinking(mine)
@@ -160,4 +164,20 @@ def request_for(
         tools=tuple(tools),
         tool_choice="none" if no_more_tools else "auto",
         gather=turn.gather,
+    )
+
+
+def _tools_tokens(tools: Sequence[ToolSpec]) -> int:
+    return sum(estimated_tokens(f"{tool.name}{tool.description}{tool.parameters}") for tool in tools)
+
+
+def fixed_words(request: ModelRequest, language: str) -> str:
+    """How large the parts of a prompt are that no summary makes smaller, in a sentence for the person."""
+    return say(
+        "prompt_parts",
+        language,
+        system=estimated_tokens(request.system),
+        tools=_tools_tokens(request.tools),
+        messages=sum(map(size_of, request.messages)),
+        window=request.model.window_tokens or WINDOW_TOKENS,
     )

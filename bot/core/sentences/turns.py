@@ -48,8 +48,8 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
     },
     "end_refused": {"en": "The model declined to answer this.", "zh": "模型拒绝回答这个问题。"},
     "end_context_overflow": {
-        "en": "This message is too long for the model. Shorten it, or start a new conversation with /new.",
-        "zh": "这条消息对模型来说太长了。请缩短内容，或用 /new 开始新的对话。",
+        "en": "This is too long for the model: {limit} Shorten the message, or start a new conversation with /new.",
+        "zh": "内容对模型来说太长了：{limit}请缩短消息，或用 /new 开始新的对话。",
     },
     "end_compacted_overflow": {
         "en": "Even with the older conversation summarised, this does not fit the model's window: {limit}"
@@ -90,6 +90,10 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
     "no_picked_model": {
         "en": "The model picked for this chat, {model}, cannot be asked now, and no other may take its place. /model auto undoes that.",
         "zh": "本聊天选定的模型 {model} 目前无法使用，且不会由其他模型代替。发送 /model auto 可取消选定。",
+    },
+    "prompt_parts": {
+        "en": "the system prompt has about {system} tokens, the tools {tools}, the messages {messages}, the window {window}.",
+        "zh": "系统提示约 {system} 个令牌，工具 {tools} 个，消息 {messages} 个，窗口为 {window} 个。",
     },
     # money
     "money_notice": {
