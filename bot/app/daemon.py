@@ -43,11 +43,12 @@ from bot.core.tasks import first_of
 from bot.core.texts import language_of, say
 from bot.inbox.admission import LIVE_TURNS, Admission
 from bot.inbox.announcements import Announcements
-from bot.inbox.commands import Commands, Stopped
+from bot.inbox.commands import Commands, Stopped, models_told
 from bot.inbox.groups import Groups
 from bot.inbox.lanes import Lanes
 from bot.inbox.links import Links
 from bot.inbox.manners import Manners
+from bot.inbox.model_commands import ModelCommands
 from bot.inbox.pairing import Pairing
 from bot.inbox.receiving import Inbox
 from bot.inbox.retries import Retries
@@ -130,6 +131,7 @@ class Daemon:
         self._local = LocalModel(config, models)
         self._faults = ModelFaults(clock, self._zone, self._works, models.parked)
         self._chain = Chain(config, transport, clock, self._local.ref, self._faults.met)
+        self._routes = ConfiguredRoutes(config, self._chain, no_reading)
         money = config.brain.money
         self._purse = Purse(store.usage, MoneyLimits(money.day_usd, money.person_day_usd), clock, self._zone)
         self._edges = Edges(BucketGovernor(clock), clock, store, self._metrics)
@@ -229,6 +231,14 @@ class Daemon:
                 self._settings,
                 Links(self._store.links, self._clock, self._announcements.tell),
                 self._purse,
+                ModelCommands(
+                    self._settings,
+                    self._store.transcript,
+                    self._routes.find,
+                    self._models.reset,
+                    lambda turn: self._gate.is_owner(turn.sender),
+                    lambda language: models_told(self._about(), language),
+                ),
             ),
             publisher=self._edges.publisher,
             store=self._store,
@@ -284,7 +294,7 @@ class Daemon:
         config, limits = self._config, self._config.brain.limits
         return Brain(
             provider=MeteredProvider(self._models, self._metrics, self._faults),
-            routes=ConfiguredRoutes(config, self._chain, no_reading),
+            routes=self._routes,
             persona=self._persona,
             bench=Bench(find_tools(), config.tools.files.root, self._zone),
             policy=Policy(config.tools.approve),

@@ -61,16 +61,16 @@ class Intake:
         self._fetching, self._listening = asyncio.Semaphore(AT_ONCE), asyncio.Semaphore(AT_ONCE)
 
     async def take(self, turn: str, message: UserMessage) -> tuple[KeptFile, ...]:
-        """What came with the message, in its order. A file that cannot be had costs itself and nothing else; raises
-        ``StoreError`` alone."""
-        wanted = message.files[:MOST_FILES]
+        """What came with the message, in its order, and then with what it quotes. A file that cannot be had costs itself
+        and nothing else; raises ``StoreError`` alone."""
+        wanted = message.all_files[:MOST_FILES]
         chars = min(FILE_CHARS, MESSAGE_CHARS // max(1, len(wanted)))
         try:
             async with asyncio.TaskGroup() as group:
                 tasks = [group.create_task(self._one(turn, message, ref, chars)) for ref in wanted]
         except BaseExceptionGroup as failures:
             raise first_failure(failures) from None
-        left_out = (replace(_named(ref, message), trouble="many") for ref in message.files[MOST_FILES:])
+        left_out = (replace(_named(ref, message), trouble="many") for ref in message.all_files[MOST_FILES:])
         return (*(task.result() for task in tasks), *left_out)
 
     async def _one(self, turn: str, message: UserMessage, ref: FileRef, chars: int) -> KeptFile:
@@ -156,14 +156,16 @@ class Intake:
 
 def unopened(message: UserMessage) -> tuple[KeptFile, ...]:
     """What came with a message that is answered without looking at it."""
-    return tuple(replace(_named(ref, message), trouble="unopened") for ref in message.files)
+    return tuple(replace(_named(ref, message), trouble="unopened") for ref in message.all_files)
 
 
 def _named(ref: FileRef, message: UserMessage) -> KeptFile:
-    """Whoever passes on somebody else's voice has not said it."""
+    """Whoever passes on a voice, or replies to one, has not said it now."""
     forwarded = message.quote is not None and message.quote.forwarded
+    quoted = ref not in message.files
     media_type = clipped(storable(ref.media_type), NAME_CHARS)
-    return KeptFile(shown_name(ref.name), media_type, spoken=ref.spoken and not forwarded)
+    spoken = ref.spoken and not forwarded and not quoted
+    return KeptFile(shown_name(ref.name), media_type, spoken=spoken, quoted=quoted and not forwarded)
 
 
 def _with_text(kept: KeptFile, text: str, chars: int) -> KeptFile:

@@ -66,7 +66,7 @@ class Retention:
         for row in await self._inbox.unfinished():
             turns.add(row.turn)
             if isinstance(row.inbound, UserMessage):
-                paths |= {file.id for file in row.inbound.files}
+                paths |= {file.id for file in row.inbound.all_files}
                 turns.add(row.inbound.again)
         for turn in turns - {""}:
             for told in await self._transcript.turn_rows(turn):

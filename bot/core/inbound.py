@@ -25,12 +25,14 @@ class FileRef:
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """A message that was replied to or forwarded. Its text is from outside, whoever sent it on."""
+    """A message that was replied to or forwarded. Its text and its files are from outside, whoever sent them on. A message
+    with several in it has them in one, their texts one below the other."""
 
     text: str
     author: str = ""
     message_id: str = ""
     forwarded: bool = False
+    files: tuple[FileRef, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,11 @@ class UserMessage:
     again: str = ""
     fragment: str = ""
     kind: Literal["message"] = "message"
+
+    @property
+    def all_files(self) -> tuple[FileRef, ...]:
+        """Its own, and behind them those of what it quotes."""
+        return (*self.files, *(self.quote.files if self.quote is not None else ()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from bot.core.address import Address, Sender
-from bot.core.inbound import Quote
+from bot.core.inbound import Quote, UserMessage
 from bot.core.model import CallBlock, Message, TextBlock, ThinkingBlock, Usage
 from bot.core.stop import StopReason
 from bot.core.view import OutFile
@@ -38,7 +38,7 @@ class KeptFile:
     """A file that came with a message. ``path`` is where it is kept, below the data folder ("" where it was not fetched).
 
     ``text`` is what can be read of it, ``picture`` the path of the JPEG that models are shown. ``spoken``: it is the
-    person's own voice, and ``text`` what they said.
+    person's own voice, and ``text`` what they said. ``quoted``: it came with the message that this one replies to.
     """
 
     name: str
@@ -48,6 +48,7 @@ class KeptFile:
     picture: str = ""
     spoken: bool = False
     trouble: Trouble = ""
+    quoted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,13 @@ class UserRow:
     again: str = ""
     files: tuple[KeptFile, ...] = ()
     kind: Literal["user"] = "user"
+
+
+def user_row(message: UserMessage, files: Sequence[KeptFile] = (), *, steered: bool = False) -> UserRow:
+    """The row of a message, with what came along as it is kept: what still lies on the platform is named no more."""
+    quote = replace(message.quote, files=()) if message.quote is not None else None
+    again = "" if steered else message.again
+    return UserRow(message.text, message.sender, message.id, quote, steered, again, tuple(files))
 
 
 @dataclass(frozen=True, slots=True)

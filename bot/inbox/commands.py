@@ -14,14 +14,15 @@ from bot.core.text import clipped
 from bot.core.texts import say
 from bot.core.transcript import Body, BreakRow, ReplyRow
 from bot.inbox.links import Links
+from bot.inbox.model_commands import ModelCommands
 from bot.inbox.pairing import Pairing, in_chat, told
 from bot.inbox.settings import AUTO, CHOICES, KEYS, TIMEZONE, Settings, table, valid
 from bot.store.usage import UsageRows
 
-AT_ONCE: Final = frozenset({"start", "help", "stop", "status", "usage", "model", "pair", "settings", "link"})
+AT_ONCE: Final = frozenset({"start", "help", "stop", "status", "usage", "model", "why", "pair", "settings", "link"})
 """Answered beside a running turn; ``new`` and ``retry`` take their place in the order of messages."""
 KNOWN: Final = AT_ONCE | {"new", "retry"}
-MENU: Final = ("new", "stop", "retry", "status", "usage", "model", "settings", "help")
+MENU: Final = ("new", "stop", "retry", "status", "usage", "model", "why", "settings", "help")
 """What a platform's own menu of commands offers, in this order; ``start`` is known to every client."""
 
 
@@ -62,8 +63,9 @@ class Commands:
         settings: Settings,
         links: Links,
         purse: Purse,
+        models: ModelCommands,
     ) -> None:
-        self._purse = purse
+        self._purse, self._models = purse, models
         self._usage, self._about, self._stop, self._zone = usage, about, stop, zone
         self._pairing, self._settings, self._links = pairing, settings, links
 
@@ -84,7 +86,9 @@ class Commands:
             case "status":
                 return (ReplyRow(self._status(turn.language)),)
             case "model":
-                return (ReplyRow(self._model(turn.language)),)
+                return (ReplyRow(await self._models.model(turn, command.rest)),)
+            case "why":
+                return (ReplyRow(await self._models.why(turn)),)
             case "usage":
                 return (ReplyRow(await self._day(turn, now)),)
             case "settings":
@@ -109,11 +113,6 @@ class Commands:
         )
         trouble = about["troubles"]["zh" if language.startswith("zh") else "en"]
         return f"{told}\n\n⚠ {trouble}" if trouble else told
-
-    def _model(self, language: str) -> str:
-        about = self._about()
-        demo = say("command_model_demo", language, how=say("get_model", language)) if about["model"].get("demo") else ""
-        return say("command_model", language, models=_chain(about), demo=demo).strip()
 
     async def _set(self, turn: Turn, rest: str) -> str:
         """``KEY VALUE``, or nothing for what holds. In a group only an owner changes anything."""
@@ -182,6 +181,12 @@ class Commands:
             all_limit=f"{limits.day:.2f}",
         )
         return "\n".join((say("command_usage", turn.language), "", *lines, budget))
+
+
+def models_told(about: Mapping[str, Any], language: str) -> str:
+    """The chain, and that a demo answers where it does."""
+    demo = say("command_model_demo", language, how=say("get_model", language)) if about["model"].get("demo") else ""
+    return say("command_model", language, models=_chain(about), demo=demo).strip()
 
 
 def _chain(about: Mapping[str, Any]) -> str:

@@ -16,7 +16,7 @@ from bot.core.errors import StoreError
 from bot.core.inbound import UserMessage
 from bot.core.ports import Clock
 from bot.core.tasks import first_failure
-from bot.core.transcript import KeptFile, UserRow
+from bot.core.transcript import KeptFile, user_row
 from bot.inbox.admission import Admission
 from bot.inbox.commands import AT_ONCE, command_of
 from bot.store.inbox import InboxRow
@@ -333,7 +333,9 @@ class Lanes:
 
         async def files_of(row: InboxRow) -> Sequence[KeptFile]:
             message = row.inbound
-            return await self._attach(turn.id, message) if isinstance(message, UserMessage) and message.files else ()
+            return (
+                await self._attach(turn.id, message) if isinstance(message, UserMessage) and message.all_files else ()
+            )
 
         try:
             async with asyncio.TaskGroup() as group:
@@ -350,7 +352,7 @@ class Lanes:
             return 0
         at = lane.waiting.index(row)
         lane.waiting.remove(row)
-        said = UserRow(message.text, message.sender, message.id, message.quote, steered=True, files=files)
+        said = user_row(message, files, steered=True)
         try:
             return int(bool(await self._transcript.steer(row.id, turn.address, turn.id, self._clock.now(), said)))
         except StoreError:

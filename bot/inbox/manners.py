@@ -44,7 +44,9 @@ class Manners:
         now = self._clock.monotonic()
         if len(self._bots) > PAIRS_KEPT:
             self._bots = {pair: said for pair, said in self._bots.items() if now - said[-1] < BOT_SECONDS}
-        chat = replace(message.address, thread="")  # where every question opens a thread, no two would be counted as one
+        chat = replace(
+            message.address, thread=""
+        )  # where every question opens a thread, no two would be counted as one
         said = self._bots.setdefault((chat, message.sender.id), deque(maxlen=BOT_MESSAGES))
         if len(said) == BOT_MESSAGES and now - said[0] < BOT_SECONDS:
             return True

@@ -32,7 +32,7 @@ from bot.inbox.groups import ALLOW, Groups
 from bot.inbox.lanes import Lanes
 from bot.inbox.manners import Manners
 from bot.inbox.pairing import Pairing
-from bot.inbox.retries import Retries
+from bot.inbox.retries import RETRY, Retries
 from bot.inbox.revisions import Revisions
 from bot.store.inbox import InboxRow, InboxRows
 from bot.store.overheard import OverheardRows
@@ -167,7 +167,7 @@ class Inbox:
         if len(message.text) > MAX_TEXT_CHARS:
             return await self._turn_away(message, "too long", say("refused_too_long", language, limit=MAX_TEXT_CHARS))
         quoted = message.quote.text if message.quote is not None else ""
-        if not (message.text.strip() or message.files or quoted.strip() or message.caller or message.again):
+        if not (message.text.strip() or message.all_files or quoted.strip() or message.caller or message.again):
             return await self._turn_away(message, "empty", say("refused_empty", language))
         command = command_of(message.text)
         if command is not None and command.name == "retry" and message.caller is None:
@@ -254,7 +254,18 @@ class Inbox:
             return self._stop_one(press, turn_id, language)
         if verb == ALLOW:
             return await self._groups.allow(press, turn_id, language)
+        if verb == RETRY:
+            return await self._retry(press, turn_id, language)
         return await self._approvals.decide(press, language)
+
+    async def _retry(self, press: ButtonPress, turn_id: str, language: str) -> str:
+        message = await self._retries.pressed(press, turn_id, self._gate.is_owner)
+        if not isinstance(message, UserMessage):
+            return say(message, language)
+        if self._gate.verdict(message).kind != "welcome":
+            return say("press_unknown", language)
+        await self._message(message)
+        return say("retry_begun", language)
 
     def _stop_one(self, press: ButtonPress, turn_id: str, language: str) -> str:
         if self._lanes.stop(press.address, lambda turn: turn.id == turn_id and self._may_stop(press.sender, turn)):

@@ -23,6 +23,7 @@ from bot.core.transcript import EndRow, KeptFile, Overheard, ReplyRow, UserRow, 
 from bot.core.view import Button
 from bot.inbox.commands import Command, Commands, command_of
 from bot.inbox.lanes import Attach, nothing_opened
+from bot.inbox.retries import offering
 from bot.outbox.publisher import Outcome, Publisher
 from bot.outbox.screen import Screen
 from bot.store.inbox import InboxRow
@@ -97,7 +98,7 @@ class TurnRunner:
         try:
             async with asyncio.TaskGroup() as group:
                 showing = group.create_task(self._shown(publisher, stopping, asyncio.current_task()))
-                reason = await self._reason(row, turn, floor, stopping, publisher.emit)
+                reason = await self._reason(row, turn, floor, stopping, offering(turn, publisher.emit))
                 stopping.set()
                 floor.answered()
         except BaseExceptionGroup as failures:
@@ -167,7 +168,7 @@ class TurnRunner:
 
     async def _answer(self, row: InboxRow, turn: Turn, floor: Floor, emit: Emit) -> StopReason:
         command = command_of(turn.message.text) if turn.message.caller is None else None
-        if command is None and turn.message.files:
+        if command is None and turn.message.all_files:
             emit(ThinkingStarted())  # what came along may take a while to open
         files = await self._attached(row, turn) if command is None else ()
         opening = await self._begin(row, turn, files, HISTORY_ROWS if command is None else 0)
@@ -185,7 +186,7 @@ class TurnRunner:
         if message.again:
             asked = await self._store.transcript.turn_rows(message.again)
             return [file for one in as_revised(asked) if isinstance(one.body, UserRow) for file in one.body.files]
-        if not message.files or await self._store.transcript.turn_rows(turn.id):
+        if not message.all_files or await self._store.transcript.turn_rows(turn.id):
             return ()
         if await self._store.inbox.count_attempt(row.id) > CRASHES_ALLOWED:
             return unopened(message)

@@ -163,7 +163,7 @@ class _Scan:
                 if not self._formula():
                     self._at += 1
             elif char == "<" and re.fullmatch(
-                r"<(?:h[a-z]*|https?:[^\s>]*|m[a-z]*|mailto:[^\s>]*)?", self._text[self._at :]
+                r"<(?:h[a-z]*|(?:https?|mailto):(?:[^\s>|]*|[^\s>|]*\|[^>\n]{0,200})|m[a-z]*)?", self._text[self._at :]
             ):
                 self._dropped.add(self._at)
                 self._at += 1

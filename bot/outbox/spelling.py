@@ -81,9 +81,7 @@ def _within(text: str, begin: int, limit: int) -> Iterator[_Found]:
         one = _one(text, start, pair, limit, prefixes.get(start))
         if one is not None:
             yield one
-            at = limit if one.end is None else one.end
-        else:
-            at = start + len(pair[0])
+        at = one.end if one is not None and one.end is not None else start + len(pair[0])
 
 
 def _one(text: str, start: int, pair: tuple[str, str], limit: int, prefix: str | None) -> _Found | None:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import nullcontext, suppress
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import discord
 
 from bot.core.address import Address
 from bot.core.errors import ChannelError, ChannelUnreachable, StoreError
-from bot.core.inbound import ButtonPress, FileRef, Inbound, UserMessage
+from bot.core.inbound import ButtonPress, FileRef, Inbound, Receipt, UserMessage
 from bot.core.ports import CallKind, ChannelKit, Progress, Receive
 from bot.core.tasks import first_failure
 from bot.core.text import clipped
@@ -35,6 +35,7 @@ from channels.discord.places import Places
 from channels.discord.posts import Posts, channel_of
 from channels.discord.promises import Promises
 from channels.discord.rest import Rest
+from channels.discord.threads import Threads
 
 log = logging.getLogger(__name__)
 
@@ -54,6 +55,7 @@ KEEP_SECONDS: Final = 5.0
 STORE_SECONDS: Final = 2.0
 UNREAD_SECONDS: Final = 10.0
 """After a history that could not be read."""
+Stored = TypeVar("Stored")
 
 
 def build(config: Config, kit: ChannelKit) -> DiscordChannel:
@@ -85,13 +87,14 @@ class DiscordChannel:
         self._interactions = Interactions(self._rest, self._errands, kit.clock, self._promises)
         self._silences = Silences(kit.notes, kit.clock)
         self._posts = Posts(self._rest, self._interactions, self._silences)
-        self._arrivals = Arrivals(self._errands, self._posts.sign, self._posts.say)
+        self._arrivals = Arrivals(self._errands, self._sign, self._say)
         self._places, self._past = Places(kit.notes), Past(kit.governor, kit.clock)
+        self._threads = Threads(self._rest, self._errands, kit, auto=config.threads == "auto", find=self._known)
         self._since = 0
         self._waiting: dict[int, list[Heard]] = {}
         self._renderer = Renderer()
         self._renderer.render("*warm*")
-        self._reader = Reader(kit.name, kit.account, self._place_of, kit.clock.now)
+        self._reader = Reader(kit.name, kit.account, self._place_of, kit.clock.now, self._threads.owns)
         self._client: Client | None = None
         self._reads_text = True
         self._limits = Limits(
@@ -120,7 +123,8 @@ class DiscordChannel:
 
     def trouble(self, language: str) -> str:
         """Implements ``bot.core.ports.Troubled``."""
-        return "" if self._reads_text else say("deaf_discord", language)
+        deaf = "" if self._reads_text else say("deaf_discord", language)
+        return f"{deaf} {self._threads.trouble(language)}".strip()
 
     def render(self, markdown: str) -> Rendered:
         return self._renderer.render(markdown)
@@ -131,6 +135,8 @@ class DiscordChannel:
         """Raises ``Unauthorised`` when the token is refused, ``ChannelUnreachable`` when Discord stays away."""
         await self._silences.hand_over(self._kit.governor, self._address)
         await self._places.load()
+        await self._threads.load()
+        self._threads.seen = self._places.seen
         while True:
             try:
                 return await self._hear(receive)
@@ -259,12 +265,14 @@ class DiscordChannel:
                 await self._interaction(heard.value, receive)
             case "raw_message_edit":
                 if (edited := self._reader.edited(heard.value, me)) is not None:
-                    await self._stored(edited, receive)
+                    await self._stored(self._threads.home(edited), receive)
             case "raw_message_delete":
-                await self._stored(self._reader.deleted(heard.value, heard.value.message_id), receive)
+                await self._stored(
+                    self._threads.home(self._reader.deleted(heard.value, heard.value.message_id)), receive
+                )
             case "raw_bulk_message_delete":
                 for number in sorted(heard.value.message_ids):
-                    await self._stored(self._reader.deleted(heard.value, number), receive)
+                    await self._stored(self._threads.home(self._reader.deleted(heard.value, number)), receive)
             case "guild_join":
                 if (joined := self._reader.joined(heard.value)) is not None:
                     await self._stored(joined, receive)
@@ -277,7 +285,8 @@ class DiscordChannel:
         if message is not None:
             if message.direct or message.addressed:  # known before it is stored: else it could not be caught up on
                 await self._places.spoken(raw.channel.id, self._reader.place(raw))
-            await self._stored(message, receive)
+            message = await self._insisted(partial(self._threads.placed, raw, message, me))
+            self._threads.taken(raw, message, me, await self._stored(message, receive))
         self._places.saw(raw.id)
 
     def _hurry(self, raw: discord.Interaction[Any]) -> None:
@@ -290,28 +299,34 @@ class DiscordChannel:
 
     async def _interaction(self, raw: discord.Interaction[Any], receive: Receive) -> None:
         if raw.type is discord.InteractionType.component:
-            await self._stored(self._reader.press(raw), receive)
+            await self._stored(self._threads.home(self._reader.press(raw)), receive)
         elif raw.type is discord.InteractionType.application_command:
             await self._stored(self._reader.command(raw), receive)
             await self._places.spoken(raw.channel_id or 0, self._reader.place_of_interaction(raw))
 
-    async def _stored(self, inbound: Inbound, receive: Receive) -> None:
-        while True:
-            try:
-                receipt = await self._arrivals.take(inbound, receive)
-                break
-            except StoreError as error:
-                log.warning("%s: what was heard waits for the store: %s", self.name, error)
-                await self._kit.clock.sleep(STORE_SECONDS)
+    async def _stored(self, inbound: Inbound, receive: Receive) -> Receipt:
+        receipt = await self._insisted(partial(self._arrivals.take, inbound, receive))
         if isinstance(inbound, ButtonPress) and receipt.duplicate:
             await self.answer(inbound, "")  # whoever took it may have died before the answer: the button must not wait
         silent = not (receipt.turn or receipt.refused or receipt.duplicate)
         if silent and isinstance(inbound, UserMessage) and self._interactions.waits(inbound.id):
             told = say("command_not_here", inbound.sender.language)
-            self._errands.surely(inbound.address, CallKind.FINAL, lambda: self._posts.say(inbound, told))
+            self._errands.surely(inbound.address, CallKind.FINAL, lambda: self._say(inbound, told))
+        return receipt
+
+    async def _insisted(self, storing: Callable[[], Awaitable[Stored]]) -> Stored:
+        while True:
+            try:
+                return await storing()
+            except StoreError as error:
+                log.warning("%s: what was heard waits for the store: %s", self.name, error)
+                await self._kit.clock.sleep(STORE_SECONDS)
+
+    def _known(self, number: int) -> Any:
+        return self._client.get_channel(number) if self._client else None
 
     def _place_of(self, number: int, guild: int | None = None) -> Place:
-        channel = self._client.get_channel(number) if self._client else None
+        channel = self._known(number)
         if isinstance(channel, discord.Thread):
             return Place(str(channel.parent_id), str(number), str(channel.guild.id))
         if isinstance(channel, discord.abc.GuildChannel):
@@ -322,15 +337,17 @@ class DiscordChannel:
 
     async def show(self, to: Address, ref: Ref | None, part: Part) -> Ref:
         await self._silences.hand_over(self._kit.governor, self._address)
+        place = await (self._threads.found(to) if ref is not None else self._threads.ready(to))
         if ref is None:
             await self._arrivals.showing(to, known=True)
+        await self._threads.stands_in(to, part.buttons)
         kind = CallKind.FINAL if part.final else CallKind.PREVIEW
-        async with self._kit.governor.call(to, kind, edit=ref is not None):
+        async with self._kit.governor.call(place, kind, edit=ref is not None):
             self._errands.seen(to)
             if ref is not None:
-                await self._posts.edit(to, ref, part)
+                await self._posts.edit(place, ref, part)
                 return ref
-            return await self._posts.send(to, part, await self._question(to, part) if part.index == 0 else None)
+            return await self._posts.send(place, part, await self._question(to, part) if part.index == 0 else None)
 
     async def _question(self, to: Address, part: Part) -> UserMessage | None:
         """What is answered: as this process took it in, or as an earlier one promised to."""
@@ -339,15 +356,26 @@ class DiscordChannel:
 
     async def send_file(self, to: Address, file: OutFile, nonce: str) -> Ref:
         """Implements ``bot.core.ports.Sending``."""
-        async with self._kit.governor.call(to, CallKind.FINAL):
-            return await self._posts.send_file(to, file, nonce)
+        place = await self._threads.ready(to)
+        async with self._kit.governor.call(place, CallKind.FINAL):
+            return await self._posts.send_file(place, file, nonce)
+
+    async def _sign(self, to: Address) -> None:
+        """In the channel, as long as a thread is not open: the governor has let one in the thread."""
+        place = self._threads.place_now(to)
+        async with self._kit.governor.call(place, CallKind.TYPING) if place != to else nullcontext():
+            await self._posts.sign(place)
+
+    async def _say(self, message: UserMessage, text: str) -> None:
+        await self._posts.say(self._threads.place_now(message.address), message, text)
 
     def _address(self, chat: str) -> Address:
         return Address(self.name, self._kit.account, chat)
 
     async def remove(self, to: Address, ref: Ref) -> None:
-        async with self._kit.governor.call(to, CallKind.FINAL):
-            await self._posts.remove(to, ref)
+        place = await self._threads.found(to)
+        async with self._kit.governor.call(place, CallKind.FINAL):
+            await self._posts.remove(place, ref)
 
     async def answer(self, press: ButtonPress, notice: str) -> None:
         """Returns at once: what was pressed waits for nothing but the store."""
@@ -361,7 +389,7 @@ class DiscordChannel:
 
     async def history(self, of: Address, limit: int) -> Sequence[Inbound]:
         client = self._client
-        if client is None or client.user is None:
+        if client is None or client.user is None or self._threads.begins(of):
             return ()
         found = await self._past.newest(client, int(channel_of(of)), of, limit)
         said = (self._reader.message(raw, client.user) for raw in found)

@@ -37,7 +37,8 @@ def _token(value: SecretStr) -> SecretStr:
 
 
 class Config(BaseModel):
-    """``gateway_url`` empty: as the API says."""
+    """``gateway_url`` empty: as the API says. ``threads`` auto: a mention in a channel of a guild is answered in a thread
+    that is opened from it."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -45,6 +46,7 @@ class Config(BaseModel):
     api_base: Annotated[str, AfterValidator(_server)] = "https://discord.com/api/v10"
     gateway_url: Annotated[str, AfterValidator(_gateway)] = ""
     streaming: Literal["edit", "off"] = "edit"
+    threads: Literal["off", "auto"] = "off"
     access: NumericAccess = NumericAccess()
 
     def missing(self) -> str:

@@ -13,7 +13,6 @@ from bot.core.address import Address, Sender
 from bot.core.inbound import (
     ButtonPress,
     FileRef,
-    Inbound,
     Joined,
     MessageDeleted,
     MessageEdited,
@@ -44,12 +43,17 @@ class Place:
 
 class Reader:
     """``place_of`` knows where the channel with this id, of the guild with this id, belongs; ``now`` is the time of what
-    Discord gives no time for."""
+    Discord gives no time for; ``owns`` whether the thread with this id is one for the bot alone."""
 
     def __init__(
-        self, channel: str, account: str, place_of: Callable[[int, int | None], Place], now: Callable[[], float]
+        self,
+        channel: str,
+        account: str,
+        place_of: Callable[[int, int | None], Place],
+        now: Callable[[], float],
+        owns: Callable[[int], bool],
     ) -> None:
-        self._channel, self._account, self._place_of, self._now = channel, account, place_of, now
+        self._channel, self._account, self._place_of, self._now, self._owns = channel, account, place_of, now, owns
 
     def message(self, raw: discord.Message, me: discord.ClientUser) -> UserMessage | None:
         """None for what nobody said, or the bot itself."""
@@ -73,7 +77,7 @@ class Reader:
             places=tuple(one for one in (place.guild, place.thread) if one),
         )
 
-    def edited(self, raw: discord.RawMessageUpdateEvent, me: discord.ClientUser) -> Inbound | None:
+    def edited(self, raw: discord.RawMessageUpdateEvent, me: discord.ClientUser) -> MessageEdited | None:
         """Discord also tells of an edit when it has looked up a link, with no time of an edit."""
         message = raw.message
         if message.author.id == me.id or message.edited_at is None or message.type not in SAID:
@@ -171,7 +175,7 @@ class Reader:
         original = raw.reference.resolved if raw.reference else None
         if isinstance(original, discord.Message) and original.author.id == me.id:
             meant = True
-        if isinstance(raw.channel, discord.Thread) and raw.channel.owner_id == me.id:
+        if self._owns(raw.channel.id) or (isinstance(raw.channel, discord.Thread) and raw.channel.owner_id == me.id):
             meant = True
         return text, meant
 

@@ -52,6 +52,10 @@ class Places:
         self._loaded = True
 
     @property
+    def seen(self) -> int:
+        return self._seen
+
+    @property
     def direct(self) -> list[int]:
         """The channels of direct messages, the newest spoken to first: nobody tells what was said there."""
         return [number for number, place in reversed(self._known.items()) if not place.guild]

@@ -37,13 +37,14 @@ class Posts:
 
     async def send(self, to: Address, part: Part, question: UserMessage | None) -> Ref:
         """A repeated send is one message: Discord knows the nonce for a few minutes, and answers with what is there.
-        ``question`` is what is replied to."""
+        ``question`` is what is replied to, where it does not stand above the thread that was opened from it."""
         body = _body(_text(part), part.buttons)
         if question is not None and (filled := await self._interactions.fill(question.id, body)) is not None:
             return _ref(filled)
         nonce = f"{part.nonce}.{again}" if (again := self._resent[part.nonce]) else part.nonce
         sent = {**body, "nonce": nonce[-NONCE_CHARS:], "enforce_nonce": True}
-        if question is not None and not question.direct and not self._interactions.waits(question.id):
+        stands_here = question is not None and question.id != to.thread
+        if question is not None and stands_here and not question.direct and not self._interactions.waits(question.id):
             sent["message_reference"] = {"message_id": question.id, "fail_if_not_exists": False}
         try:
             answer = await self._call(to, "POST", _messages(to), sent)
@@ -76,9 +77,9 @@ class Posts:
             self._resent[part.nonce] += 1
             raise
 
-    async def say(self, message: UserMessage, text: str) -> None:
+    async def say(self, to: Address, message: UserMessage, text: str) -> None:
         """Answer a message with a sentence. Said again it is the same message, so that nothing is ever perhaps done."""
-        body, to = _body(text), message.address
+        body = _body(text)
         try:
             if await self._interactions.fill(message.id, body) is None:
                 sent = {**body, "nonce": message.id[-NONCE_CHARS:], "enforce_nonce": True}

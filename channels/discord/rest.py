@@ -43,6 +43,8 @@ CLOSED: Final = frozenset({10003, 10004, 50001, 50007, 50013, 50083, 160005, 403
 
 NO_REPLY: Final = 160002
 """Whoever may not read the history of a channel may not reply in it."""
+THREAD_EXISTS: Final = 160004
+"""A message has one thread, for ever."""
 
 
 class Invalid(FormatRefused):
@@ -51,6 +53,10 @@ class Invalid(FormatRefused):
 
 class ReplyRefused(ChannelError):
     """The message may not refer to another one there."""
+
+
+class ThreadExists(ChannelError):
+    """The message has its thread."""
 
 
 class Rest:
@@ -147,6 +153,8 @@ def refusal(answer: Fetched) -> ChannelError:
             return _form(said)
         case 400 | 403 if code == NO_REPLY:
             return ReplyRefused("The bot may not reply in this chat.")
+        case 400 if code == THREAD_EXISTS:
+            return ThreadExists("The message has a thread.")
         case 400 | 403 | 404 if code in CLOSED:
             return ChatClosed("The bot may not write in this chat.")
         case 413:

@@ -40,7 +40,7 @@ class CatchUp:
         self._todo: dict[tuple[str, str], Conversation] = {}
         self._wanted = asyncio.Event()
         self._losses: deque[float] = deque(maxlen=STORM)
-        self._unfit = False
+        self._missing = ""
 
     def back(self, absence: float, end: End) -> None:
         """A connection is there again, and has not been read from."""
@@ -72,7 +72,8 @@ class CatchUp:
         oldest = max(one.read, since, key=stamp)
         for _ in range(TRIES):
             try:
-                missed = await self._past.since(one.chat, one.thread, oldest) if not self._unfit else ()
+                closed = self._past.is_closed(self._missing)
+                missed = () if closed else await self._past.since(one.chat, one.thread, oldest)
                 for raw in missed:
                     event = {**raw, "type": "message", "channel": one.chat, "event_ts": raw["ts"]}
                     await take({"type": "event_callback", "team_id": self._team, "event": event})
@@ -84,7 +85,7 @@ class CatchUp:
             except Unauthorised:
                 raise
             except Unfit as error:
-                self._unfit = self._unfit or bool(error.missing)
+                self._missing = error.missing or self._missing
                 log.warning("messages that were missed stay so: %s", error)
                 break
             except ChannelError as error:

@@ -15,7 +15,7 @@ from bot.core.errors import ChannelError, RateLimited
 from bot.core.inbound import ButtonPress, FileRef, Inbound, Receipt, UserMessage
 from bot.core.ports import CallKind, ChannelKit, Progress, Receive
 from bot.core.tasks import first_failure
-from bot.core.view import Limits, Part, Ref, Rendered
+from bot.core.view import Limits, OutFile, Part, Ref, Rendered
 from bot.net.http import Transport
 from bot.outbox.errands import Errands
 from bot.outbox.governor import Rates
@@ -24,6 +24,8 @@ from channels.slack.catchup import CatchUp
 from channels.slack.config import Config
 from channels.slack.conversations import Conversations
 from channels.slack.escapes import escaped
+from channels.slack.events import place_of
+from channels.slack.hearing import Hearing
 from channels.slack.intake import Intake
 from channels.slack.markup import Renderer
 from channels.slack.markup_stream import streamable
@@ -32,10 +34,11 @@ from channels.slack.people import People
 from channels.slack.posting import Posting
 from channels.slack.refusals import Hushed, Unfit
 from channels.slack.sessions import Sessions
-from channels.slack.socket import STALE_AFTER, Socket
+from channels.slack.socket import STALE_AFTER, End, Socket
 from channels.slack.streams import Streams
 from channels.slack.tiers import Waits
 from channels.slack.traces import Traces
+from channels.slack.uploads import Uploads
 from channels.slack.wire import Me, Wire, who_am_i
 
 log = logging.getLogger(__name__)
@@ -52,12 +55,8 @@ TYPING_EVERY: Final = 60.0
 """Slack shows a status for two minutes."""
 FRESH_SECONDS: Final = 10.0
 FRESH_KEPT: Final = 2000
-_SCOPES = (
-    "app_mentions:read channels:history chat:write commands files:read groups:history im:history mpim:history"
-    " reactions:read users:read"
-)
-SCOPES: Final = frozenset(_SCOPES.split())
-"""What everything in this folder together needs."""
+PERMITTED_SECONDS: Final = 300.0
+"""How often it is asked whether what was missing has been given."""
 
 
 def build(config: Config, kit: ChannelKit) -> SlackChannel:
@@ -66,18 +65,17 @@ def build(config: Config, kit: ChannelKit) -> SlackChannel:
 
 async def probe(config: Config) -> str:
     """Prove both tokens for ``doctor --online``, and what the app is allowed. Raises ``ChannelError``."""
-    http = Transport()
-    wire = Wire(http, config.api_base, config.bot_token.get_secret_value(), config.app_token.get_secret_value())
+    from bot.time.clock import SystemClock
+
+    http, clock = Transport(), SystemClock()
+    wire = Wire(http, config.api_base, config.bot_token.get_secret_value(), config.app_token.get_secret_value(), clock)
     try:
         me = await who_am_i(wire)
         await wire.ticket()
     finally:
         await http.aclose()
-    if wire.scopes and (lacking := sorted(SCOPES - wire.scopes)):
-        raise ChannelError(
-            f"The Slack app lacks the scopes {', '.join(lacking)}: add them under “OAuth & Permissions” and install the"
-            " app again."
-        )
+    if trouble := wire.permits.trouble("en"):
+        raise ChannelError(trouble)
     return f"the tokens are those of @{me.name} in {me.place}"
 
 
@@ -93,6 +91,7 @@ class SlackChannel:
             config.api_base,
             config.bot_token.get_secret_value() or "none",
             config.app_token.get_secret_value() or "none",
+            kit.clock,
             waits,
         )
         self._errands = Errands(kit.governor, kit.clock, TYPING_EVERY)
@@ -111,9 +110,20 @@ class SlackChannel:
         native = config.streaming == "native"
         self._streams = Streams(kit, self._wire, self._sessions, self._limits, self.render, streamable, on=native)
         self._traces = Traces(self._past, kit.clock)
+        self._hearing = Hearing(self._wire.permits, kit.clock)
         self._posting = Posting(
-            kit, self._wire, self._streams, self._sessions, self._traces, self._errands, self._renderer
+            *(
+                kit,
+                self._wire,
+                self._streams,
+                self._sessions,
+                self._traces,
+                self._errands,
+                self._renderer,
+                self._hearing,
+            )
         )
+        self._uploads = Uploads(kit, self._wire, self._errands)
         self._intake: Intake | None = None
         self._socket: Socket | None = None
         self._fresh: OrderedDict[Address, float] = OrderedDict()
@@ -133,6 +143,10 @@ class SlackChannel:
         """Implements ``bot.core.ports.Progressing``: answered pings, whatever they bring, and attempts to connect."""
         return Progress(self._socket.heard_at, STALE_AFTER) if self._socket else None
 
+    def trouble(self, language: str) -> str:
+        """Implements ``bot.core.ports.Troubled``."""
+        return " ".join(filter(None, (self._wire.permits.trouble(language), self._hearing.trouble(language))))
+
     def render(self, markdown: str) -> Rendered:
         return self._renderer.render(markdown)
 
@@ -148,13 +162,23 @@ class SlackChannel:
         async def take(payload: Mapping[str, Any]) -> None:
             await intake.taken(payload, lambda inbound: self._take(inbound, receive))
 
+        async def told(payload: Mapping[str, Any]) -> None:
+            self._hearing.heard(payload)
+            self._wire.permits.inside(place_of(payload)[0])
+            await take(payload)
+
+        def back(absence: float, end: End) -> None:
+            self._hearing.renewed(end)
+            catch_up.back(absence, end)
+
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._errands.run())
                 group.create_task(self._people.run())
                 group.create_task(self._streams.run())
+                group.create_task(self._permitted())
                 group.create_task(catch_up.run(take))
-                group.create_task(socket.run(take, catch_up.back))
+                group.create_task(socket.run(told, back))
         except BaseExceptionGroup as failures:
             raise first_failure(failures) from None
         finally:
@@ -166,6 +190,16 @@ class SlackChannel:
             me = self._posting.me = await self._patiently(lambda: who_am_i(self._wire))
             log.info("%s is @%s in %s", self.name, me.name, me.place)
         return self._posting.me
+
+    async def _permitted(self) -> None:
+        """Until cancelled. Whatever is called tells what the app may do, but where it may do nothing, nothing is called."""
+        while True:
+            await self._kit.clock.sleep(PERMITTED_SECONDS)
+            if self._wire.permits.lacking:
+                try:
+                    await who_am_i(self._wire)
+                except ChannelError as error:
+                    log.info("%s: what the app may do is not known: %s", self.name, error)
 
     async def _patiently(self, call: Callable[[], Awaitable[T]]) -> T:
         """For calls that no governor lets through: Slack's flood waits hold for them as well."""
@@ -188,6 +222,13 @@ class SlackChannel:
 
     async def show(self, to: Address, ref: Ref | None, part: Part) -> Ref:
         return await self._posting.show(to, ref, part)
+
+    async def send_file(self, to: Address, file: OutFile, nonce: str) -> Ref:
+        """Implements ``bot.core.ports.Sending``."""
+        await self._posting.arrivals.showing(to, known=False)
+        ref = await self._uploads.send(to, file, nonce)
+        self._sessions.seen(to)
+        return ref
 
     async def remove(self, to: Address, ref: Ref) -> None:
         await self._posting.remove(to, ref)

@@ -25,6 +25,9 @@ from channels.slack.wire import Me
 SAID: Final = frozenset({"", "file_share", "thread_broadcast", "me_message", "bot_message", "reply_broadcast"})
 """Subtypes of messages that somebody wrote; the others are notes of the service: who joined, what was pinned."""
 
+SPOKEN: Final = "slack_audio"
+"""Subtype of the files that are recorded in the chat; ``slack_video`` are films of whoever speaks."""
+
 COMMAND: Final = "command."
 """How the ids of slash commands begin, which are no message that could be found again."""
 
@@ -283,7 +286,10 @@ class Reader:
                 continue
             size, kind = file.get("size"), str(file.get("mimetype") or "application/octet-stream")
             name = str(file.get("name") or file.get("title") or "file")
-            files.append(FileRef(self._channel, str(file["id"]), name, kind, int(size) if size else None))
+            spoken = file.get("subtype") == SPOKEN
+            if spoken and kind.startswith("video/"):  # the container's; there is no picture in it
+                kind = kind.replace("video/", "audio/", 1)
+            files.append(FileRef(self._channel, str(file["id"]), name, kind, int(size) if size else None, spoken))
         return tuple(files)
 
 

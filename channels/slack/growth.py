@@ -9,6 +9,7 @@ from typing import Final
 from bot.core.view import Limits, Part, Rendered
 from bot.outbox.fences import fences
 from bot.outbox.paging import Page, open_page
+from bot.outbox.spelling import unfinished
 
 FULL: Final = 0.7
 """From this share of a page on only what will stay on it is shown, wherever it is going to end."""
@@ -35,8 +36,13 @@ def grown(part: Part, limits: Limits, render: Callable[[str], Rendered]) -> str:
 
 
 def settled(markdown: str) -> str:
-    """Without code, an address or a picture at its end of which only the first half is there: the whole is written
-    differently than its half."""
+    """Without code, a formula, an address or a picture at its end of which only the first half is there: the whole is
+    written differently than its half."""
+    markdown = _settled(markdown)
+    return markdown[: unfinished(markdown)]
+
+
+def _settled(markdown: str) -> str:
     found = fences(markdown, 0, len(markdown))
     if found and found[-1].end is None:
         begun = found[-1].start  # until its first line is complete, it may turn out to be no fence

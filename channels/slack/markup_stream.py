@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from bot.outbox.fences import Fence, fences
+from bot.outbox.spelling import spelled
 
 GUARD: Final = "\u200b"
 """Breaks what must not be read as one; nobody sees it."""
@@ -17,10 +18,12 @@ _PING = re.compile(
 )
 """The guard stands before the last character, so that what was sent before it came stays as it was."""
 _MARKUP = re.compile(
-    r"(?P<address>(?-i:(?<!\\)<(?:https?://|mailto:)[^\s<>]*>))|(?P<opened><(?=[A-Za-z/!?@#])|&(?:lt|#0*60|#x0*3c);(?=[A-Za-z/!?@#]))"
+    r"(?P<link>(?-i:(?<!\\)<(?P<url>(?:https?://|mailto:)[^\s<>|]+)\|(?P<label>(?=[^<>|\n]{1,200}>)[^<>|\n]*\S[^<>|\n]*)>))"
+    r"|(?P<address>(?-i:(?<!\\)<(?:https?://|mailto:)[^\s<>]*>))|(?P<opened><(?=[A-Za-z/!?@#])|&(?:lt|#0*60|#x0*3c);(?=[A-Za-z/!?@#]))"
     r"|(?P<picture>(?:^|(?<= ))!(?=\[))|(?P<bang>!(?=\[))",
     re.IGNORECASE,
 )
+_MARKS = re.compile(r"[\\`*_~\[\]&]")
 _TAG = re.compile(r"<(?=[A-Za-z/!?@#])|!(?=\[)")
 _TICKS = re.compile("`+")
 _ITEM = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]")
@@ -28,8 +31,10 @@ _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 
 def streamable(markdown: str) -> str:
-    """``markdown`` for ``markdown_text``. A longer text's begins with a shorter one's where the shorter one was cut at a
-    place that ``bot.outbox.partial`` leaves alone, and not between backticks. Code is changed only where it would ping."""
+    """``markdown`` for ``markdown_text``, with its formulas spelled out. A longer text's begins with a shorter one's where
+    the shorter one was cut at a place that ``bot.outbox.partial`` leaves alone, and neither between backticks nor in a
+    formula. Code is changed only where it would ping."""
+    markdown = spelled(markdown)
     pieces: list[str] = []
     at = 0
     for start, end, ragged in _code(markdown):
@@ -44,11 +49,25 @@ def _neutral(text: str, *, start: bool) -> str:
 
 
 def _replaced(found: re.Match[str], *, start: bool) -> str:
-    if found["address"]:
-        return found[0][0] + GUARD + found[0][1:] if _bracketed(found.string, 0, found.start()) else found[0][1:-1]
+    if found["link"] or found["address"]:
+        if _bracketed(found.string, 0, found.start()) or _ticks_before(found.string, found.start()):
+            return found[0][0] + GUARD + found[0][1:]
+        return _link(found["url"], found["label"].strip()) if found["link"] else found[0][1:-1]
     if found["picture"] and (start or found.start()):
         return ""
     return found[0] + GUARD
+
+
+def _ticks_before(text: str, at: int) -> bool:
+    """Whether ``at`` may be in code, which is not certain."""
+    return "`" in text[text.rfind("\n", 0, at) + 1 : at]
+
+
+def _link(url: str, label: str) -> str:
+    """A link as Slack writes it, which it does not read in Markdown."""
+    marks = _MARKS.sub(lambda found: "\\" + found[0], label)
+    target = url.replace("(", "%28").replace(")", "%29").replace("\\", "%5C")
+    return f"[{marks}]({target})"
 
 
 def _quiet(text: str) -> str:

@@ -23,6 +23,10 @@ class Past:
         self._wire = wire
         self._tiers = {name: Tier(clock, 42, 6) for name in ("conversations.history", "conversations.replies")}
 
+    def is_closed(self, missing: str) -> bool:
+        """Whether the scope for want of which the past could not be read is still missing."""
+        return self._wire.permits.lacks(missing)
+
     async def latest(self, chat: str, thread: str, limit: int, *, marks: bool = False) -> Sequence[Raw]:
         """The newest ``limit`` messages, oldest first; with their metadata where ``marks`` are wanted. Raises
         ``ChannelError``."""

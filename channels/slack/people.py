@@ -34,7 +34,7 @@ class People:
         self._known: OrderedDict[str, tuple[Persona, float]] = OrderedDict()
         self._line: asyncio.Queue[tuple[str, asyncio.Event]] = asyncio.Queue()
         self._open: dict[str, asyncio.Event] = {}
-        self._blind = False
+        self._missing = ""
 
     async def run(self) -> None:
         """Until cancelled. Questions are asked here, so that an answer that comes late is still learnt."""
@@ -47,7 +47,7 @@ class People:
         """Ask for whoever is not known."""
         now = self._clock.monotonic()
         missing = [id for id in ids if id not in self._known or self._known[id][1] < now]
-        for id in missing[:AT_ONCE] if not self._blind else ():
+        for id in missing[:AT_ONCE] if not self._wire.permits.lacks(self._missing) else ():
             if id not in self._open and self._tier.take():
                 self._open[id] = asyncio.Event()
                 self._line.put_nowait((id, self._open[id]))
@@ -71,7 +71,7 @@ class People:
             told = (await self._wire.call("users.info", user=id, include_locale=True)).get("user")
         except Unfit as error:
             if error.missing:
-                self._blind = True
+                self._missing = error.missing
                 log.warning("people stay without names and languages: %s", error)
             return
         except ChannelError:

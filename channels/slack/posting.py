@@ -15,6 +15,7 @@ from bot.core.view import Part, Ref
 from bot.outbox.arrivals import Arrivals
 from bot.outbox.errands import Errands
 from channels.slack.escapes import escaped
+from channels.slack.hearing import Hearing
 from channels.slack.markup import Renderer
 from channels.slack.messages import content
 from channels.slack.refusals import Hushed, StillOpen
@@ -45,9 +46,10 @@ class Posting:
         traces: Traces,
         errands: Errands,
         renderer: Renderer,
+        hearing: Hearing,
     ) -> None:
         self._kit, self._wire, self._streams, self._sessions = kit, wire, streams, sessions
-        self._traces, self._errands, self._renderer = traces, errands, renderer
+        self._traces, self._errands, self._renderer, self._hearing = traces, errands, renderer, hearing
         self.arrivals = Arrivals(errands, sessions.sign, self.say)
         self.me: Me | None = None
         self._posts = Tier(kit.clock, POSTS_PER_MINUTE, 40)
@@ -171,6 +173,7 @@ class Posting:
         )
         if not isinstance(told.get("ts"), str):
             raise ChannelUnreachable("Slack did not say which message it sent.", maybe_done=True)
+        self._hearing.expect(to.chat)
         return str(told["ts"])
 
     def _content(self, part: Part) -> dict[str, Any]:

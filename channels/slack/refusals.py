@@ -26,15 +26,17 @@ _UNAUTHORISED = (
     "invalid_auth not_authed token_revoked token_expired account_inactive not_allowed_token_type team_access_not_granted"
     " app_uninstalled"
 )
+_OUTSIDE = "channel_not_found not_in_channel no_permission"
 _CLOSED = (
-    "channel_not_found not_in_channel is_archived restricted_action restricted_action_read_only_channel no_permission"
+    "is_archived restricted_action restricted_action_read_only_channel posting_to_channel_denied invalid_channel"
     " restricted_action_thread_only_channel restricted_action_non_threadable_channel restricted_action_thread_locked"
     " access_denied ekm_access_denied messages_tab_disabled cannot_dm_bot user_disabled user_not_found thread_not_found"
     " external_channel_migrating as_user_not_supported user_not_in_channel"
 )
 _GONE = "message_not_found cant_update_message cant_delete_message edit_window_closed message_not_owned_by_app"
-_LONG = "msg_too_long msg_blocks_too_long too_many_blocks request_too_large"
+_LONG = "msg_too_long msg_blocks_too_long too_many_blocks request_too_large file_upload_size_restricted"
 _FORMAT = "invalid_blocks invalid_blocks_format invalid_chunks block_mismatch markdown_text_conflict"
+_NO_FILE = "file_not_found file_deleted"
 _OVER = "message_not_in_streaming_state stopped_by_user"
 _BROKEN = "internal_error fatal_error service_unavailable request_timeout team_added_to_org internal_failure"
 _CODE = re.compile(r"[a-z][a-z0-9_]{0,60}")
@@ -58,6 +60,22 @@ class StillOpen(ChannelError):
     """The message is a stream that has not been stopped."""
 
 
+class Outside(ChatClosed):
+    """The app is no member of the conversation, or never was."""
+
+
+class TokenRefused(Unauthorised):
+    """``code`` is Slack's name for what is wrong with the token."""
+
+    def __init__(self, message: str, code: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class FileGone(ChannelError):
+    """Slack knows no such file, or takes an upload only once and has taken this one."""
+
+
 class Unfit(ChannelError):
     """The call is not for this app, this workspace or this place. ``missing`` is the scope that would mend it, if any."""
 
@@ -77,15 +95,17 @@ class Lost(Exception):
 _KINDS: Final[Mapping[str, tuple[type[ChannelError], str]]] = {
     code: (kind, sentence)
     for codes, kind, sentence in (
-        (_UNAUTHORISED, Unauthorised, "Slack does not accept the bot_token."),
+        (_OUTSIDE, Outside, "The bot is no member of this conversation."),
         (_CLOSED, ChatClosed, "The bot may not write in this conversation."),
         (_GONE, MessageGone, "The message no longer exists, or can no longer be changed."),
-        (_LONG, TooLong, "The message is too long."),
+        (_LONG, TooLong, "The message or the file is too long."),
+        (_NO_FILE, FileGone, "Slack does not know the file."),
         (_FORMAT, FormatRefused, "The formatting was refused."),
         (_OVER, StreamOver, "The stream is over."),
     )
     for code in codes.split()
 }
+_TOKEN: Final = frozenset(_UNAUTHORISED.split())
 _FAILURES: Final = frozenset(_BROKEN.split())
 
 
@@ -99,6 +119,8 @@ def translated(error: SlackApiError | Lost) -> ChannelError:
     code = str(data.get("error") or "")
     if code in ("ratelimited", "rate_limited") or response.status_code == 429:
         return RateLimited("Slack asks to wait.", retry_after(response.headers))
+    if code in _TOKEN:
+        return TokenRefused("Slack does not accept the bot_token.", code)
     if code in _KINDS:
         kind, sentence = _KINDS[code]
         return kind(sentence)
@@ -112,9 +134,9 @@ def translated(error: SlackApiError | Lost) -> ChannelError:
 
 
 def _missing(needed: str) -> Unfit:
-    scope = needed if _SCOPE.fullmatch(needed) else "that this call needs"
+    scope = needed if _SCOPE.fullmatch(needed) else "?"
     return Unfit(
-        f"The Slack app lacks the scope {scope}: add it under “OAuth & Permissions” and install the app again.", needed
+        f"The Slack app lacks the scope {scope}: add it under “OAuth & Permissions” and install the app again.", scope
     )
 
 

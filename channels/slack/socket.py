@@ -93,7 +93,7 @@ class Socket:
 
     def __init__(self, wire: Wire, clock: Clock, name: str) -> None:
         self._wire, self._clock, self._name = wire, clock, name
-        self._tickets = Tier(clock, 8, 3)
+        self._tickets = Tier(clock, 7, 3)
         self._slots = asyncio.Semaphore(AT_ONCE)
         self._trouble = ""
         self._failures = 0
@@ -171,6 +171,7 @@ class Socket:
         if frame.get("type") == "disconnect":
             if frame.get("reason") in ("warning", "refresh_requested"):
                 raise _Over("Slack ends the connection", "planned")
+            self._wire.permits.socket_mode = frame.get("reason") != "link_disabled"
             raise _Over("Slack takes no connection of this app")
         if isinstance(frame.get("envelope_id"), str):
             await self._slots.acquire()
@@ -196,6 +197,7 @@ class Socket:
             await first_of(_until(pong, answered), self._clock.sleep(PONG_SECONDS))
             if not answered.is_set():
                 raise _Over("the connection to Slack has gone silent")
+            self._wire.permits.socket_mode = True
             self.heard_at = self._present_at = self._clock.monotonic()
             if self.heard_at - self._spoke_at >= SILENT_SECONDS:
                 raise _Over("nothing came for a while", "doubted")

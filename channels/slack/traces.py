@@ -45,8 +45,12 @@ class Traces:
         self._known: OrderedDict[tuple[str, str], None] = OrderedDict()
         self._doubted: OrderedDict[str, float] = OrderedDict()
         self._found: dict[str, Found] = {}
-        self.is_blind = False
+        self._missing = ""
+
+    @property
+    def is_blind(self) -> bool:
         """The app may not read what was said, so that nothing lost can be found."""
+        return self._past.is_closed(self._missing)
 
     def knows(self, to: Address, ts: str) -> None:
         """A message that stands there for certain."""
@@ -75,7 +79,7 @@ class Traces:
         try:
             latest = await self._past.latest(to.chat, to.thread, LOOKED_AT, marks=True)
         except Unfit as error:
-            self.is_blind = bool(error.missing)
+            self._missing = error.missing or self._missing
             log.warning("whether a message was sent cannot be looked up: %s", error)
             return None
         fitting = [raw for raw in latest if self._fits(raw, to, nonce, me)]
@@ -94,7 +98,7 @@ class Traces:
             payload = metadata.get("event_payload")
             return isinstance(payload, Mapping) and payload.get("part") == nonce
         ts = str(raw.get("ts") or "")
-        if (to.chat, ts) in self._known:
+        if (to.chat, ts) in self._known or raw.get("files"):  # a file has an id of its own, by which it is found
             return False
         since = self._doubted.get(nonce)
         return "streaming_state" in raw or (since is not None and stamp(ts)[0] >= since - SKEW_SECONDS)

@@ -15,13 +15,17 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.core.errors import ChannelError, ChannelUnreachable, RateLimited, TransportError, Unauthorised
 from bot.core.http import Http, Timeouts
-from channels.slack.refusals import Hushed, Lost, retry_after, translated
+from bot.core.ports import Clock
+from bot.core.texts import say
+from channels.slack.permits import CONNECT, CONNECTIONS, Permits
+from channels.slack.refusals import Hushed, Lost, TokenRefused, Unfit, retry_after, translated
 from channels.slack.tiers import Waits
 
-CONNECT: Final = "apps.connections.open"
 CALL_SECONDS: Final = 30.0
 ANSWER_BYTES: Final = 16 * 1024 * 1024
 FILE_BYTES: Final = 25 * 1024 * 1024
+UPLOAD: Final = "upload"
+SLOWEST_BYTES_PER_SECOND: Final = 100_000
 _TIMEOUTS: Final = Timeouts(connect=10.0, silence=CALL_SECONDS, total=CALL_SECONDS + 10.0)
 
 # the library writes every text that comes and goes into its log of details
@@ -80,14 +84,15 @@ class Wire:
     """One bot's calls. Every method raises ``ChannelError`` and nothing else; after the token was refused once,
     nothing is called any more."""
 
-    def __init__(self, http: Http, api_base: str, bot_token: str, app_token: str, waits: Waits | None = None) -> None:
-        """``waits`` remembers what Slack asked for; without them nothing does."""
+    def __init__(
+        self, http: Http, api_base: str, bot_token: str, app_token: str, clock: Clock, waits: Waits | None = None
+    ) -> None:
+        """``waits`` remembers what Slack asked for; without them nothing does. ``permits`` are what it said of this app."""
         self._http, self._base, self._waits = http, api_base, waits
         self._token, self._app_token = bot_token, app_token
         self._client = HouseClient(http, api_base, bot_token)
         self._refused: Unauthorised | None = None
-        self.scopes: frozenset[str] = frozenset()
-        """What the app may do, as Slack last told; nothing before the first call."""
+        self.permits = Permits(clock)
 
     @property
     def client(self) -> AsyncWebClient:
@@ -102,28 +107,47 @@ class Wire:
         if self._refused is not None:
             raise self._refused
         channel = str(params.get("channel") or params.get("channel_id") or "")
-        if self._waits is not None and (left := await self._waits.left(method, channel)):
-            raise Hushed(left)
+        await self._waited(method, channel)
         try:
             answer = await getattr(self._client, method.replace(".", "_"))(**params)
         except (SlackApiError, Lost) as error:
             failure = translated(error)
-            if isinstance(failure, RateLimited) and self._waits is not None:
-                await self._waits.keep(method, channel, failure.retry_after)
+            if isinstance(failure, RateLimited):
+                await self._hushed(method, channel, failure.retry_after)
+            if isinstance(error, SlackApiError) and method != CONNECT:
+                self._scopes_told(error.response.headers)
             if isinstance(failure, Unauthorised) and method != CONNECT:
                 self._refused = failure
+            self.permits.refused(method, channel, failure)
             raise failure from None
-        if method != CONNECT and (told := answer.headers.get("x-oauth-scopes")):
-            self.scopes = frozenset(scope.strip() for scope in str(told).split(","))
+        if method != CONNECT:
+            self._scopes_told(answer.headers)
+        self.permits.done(method, channel)
         data: Mapping[str, Any] = answer.data
         return data
+
+    async def _waited(self, method: str, channel: str = "") -> None:
+        if self._waits is not None and (left := await self._waits.left(method, channel)):
+            raise Hushed(left)
+
+    async def _hushed(self, method: str, channel: str, seconds: float) -> None:
+        if self._waits is not None:
+            await self._waits.keep(method, channel, seconds)
+
+    def _scopes_told(self, headers: Mapping[str, Any]) -> None:
+        if told := headers.get("x-oauth-scopes"):
+            self.permits.told(frozenset(scope.strip() for scope in str(told).split(",")))
 
     async def ticket(self) -> str:
         """The address of a new socket, good for one connection within half a minute."""
         try:
             url = (await self.call(CONNECT, app_token=self._app_token)).get("url")
-        except Unauthorised:
-            raise Unauthorised("Slack does not accept the app_token.") from None
+        except TokenRefused as refused:
+            raise TokenRefused("Slack does not accept the app_token.", refused.code) from None
+        except Unfit as unfit:
+            if CONNECTIONS not in unfit.missing:
+                raise
+            raise Unfit(say("app_scope_slack", "en", scope=CONNECTIONS), unfit.missing) from None
         if not isinstance(url, str) or not url.startswith(("ws://", "wss://")):
             raise ChannelUnreachable("Slack did not say where to connect.", maybe_done=False)
         return url
@@ -167,6 +191,32 @@ class Wire:
         if answer.status != 200 or (is_page and "html" not in str(file.get("mimetype"))):
             raise ChannelError("The file could not be fetched.")
         return answer.body
+
+    async def upload(self, url: str, content: bytes) -> None:
+        """Bring the bytes of a file to where Slack wants them. Nobody sees them yet: what is lost on the way is brought
+        again, and the token stays here."""
+        if not self._is_slacks(url):
+            raise ChannelError("The file would leave Slack.")
+        await self._waited(UPLOAD)
+        seconds = CALL_SECONDS + len(content) / SLOWEST_BYTES_PER_SECOND
+        try:
+            answer = await self._http.fetch(
+                "POST",
+                url,
+                headers={"content-type": "application/octet-stream"},
+                body=content,
+                timeouts=Timeouts(connect=10.0, silence=seconds, total=seconds + 10.0),
+            )
+        except TransportError as error:
+            raise ChannelUnreachable("The file did not get to Slack.", maybe_done=False) from error
+        if answer.status == 429:
+            wait = retry_after(answer.headers)
+            await self._hushed(UPLOAD, "", wait)
+            raise RateLimited("Slack asks to wait.", wait)
+        if answer.status >= 500:
+            raise ChannelUnreachable("Slack failed to take the file.", maybe_done=False)
+        if answer.status != 200:
+            raise Unfit(f"Slack does not take the file (status {answer.status}).")
 
     def _is_slacks(self, url: str) -> bool:
         """The token, and what was said, go to Slack alone."""

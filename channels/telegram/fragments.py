@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from bot.core.address import Address
 from bot.core.inbound import UserMessage
+from bot.inbox.commands import command_of
 from channels.telegram.entities import units
 
 LONG_UNITS: Final = 2048
@@ -45,7 +46,7 @@ class Fragments:
             fragment = known if known is not None and known.name == name else _Fragment(name, message.addressed)
         elif known is not None and (message.id in known.ids or _continues(known, message, raw)):
             fragment = known
-        elif _is_cut(message, raw) and not _is_command(message):
+        elif _is_cut(message, raw) and command_of(message.text) is None:
             fragment = _Fragment(f"text:{message.id}", message.addressed)
         else:
             return message
@@ -68,7 +69,7 @@ def _continues(fragment: _Fragment, message: UserMessage, raw: Mapping[str, Any]
         message.sent_at <= fragment.goes_on_until
         and _is_plain(message, raw)
         and not is_reply
-        and not _is_command(message)
+        and command_of(message.text) is None
     )
 
 
@@ -78,7 +79,3 @@ def _is_cut(message: UserMessage, raw: Mapping[str, Any]) -> bool:
 
 def _is_plain(message: UserMessage, raw: Mapping[str, Any]) -> bool:
     return "text" in raw and not message.files and "forward_origin" not in raw
-
-
-def _is_command(message: UserMessage) -> bool:
-    return message.text.startswith("/")

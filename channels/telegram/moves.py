@@ -33,7 +33,8 @@ def as_before(inbound: Inbound, first: str) -> Inbound:
     chat, address = inbound.address.chat, replace(inbound.address, chat=first)
     match inbound:
         case UserMessage(id=id_, quote=quote):
-            quote = replace(quote, message_id=message_id(quote.message_id, chat, first)) if quote else None
+            if quote is not None and quote.message_id:
+                quote = replace(quote, message_id=message_id(quote.message_id, chat, first))
             return replace(inbound, address=address, id=message_id(id_, chat, first), quote=quote, places=(chat,))
         case MessageEdited(id=id_, message_id=edited):
             edited = message_id(edited, chat, first)

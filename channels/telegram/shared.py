@@ -1,9 +1,14 @@
-"""What people share that is neither text nor a file: places, contacts, polls, dice, lists, in words."""
+"""What people share that is neither text nor a file: places, contacts, polls, lists, stories, games, in words."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+DEEPEST: Final = 40
+"""Telegram nests blocks 16 deep at most (PLATFORMS.md 1.3)."""
+_RICH: Final = ("title", "summary", "text", "blocks", "items", "rows", "cells", "caption")
+"""What of a block there is to read; a text is a string, or a list of strings and of pieces that are formatted."""
 
 Raw = Mapping[str, Any]
 
@@ -25,7 +30,38 @@ def shared(raw: Raw) -> str:
     if isinstance(checklist := raw.get("checklist"), Mapping):
         tasks = "\n".join(f"- {task.get('text', '')}" for task in checklist.get("tasks") or ())
         return f"Shared checklist: {checklist.get('title', '')}\n{tasks}"
+    return _published(raw)
+
+
+def _published(raw: Raw) -> str:
+    """Of a story and of what must be paid for, Telegram tells bots no more than that it is there."""
+    if isinstance(story := raw.get("story"), Mapping):
+        chat = story.get("chat") or {}
+        return f"Shared story of {chat.get('title') or chat.get('first_name') or '?'}, which Telegram does not show to bots"
+    if isinstance(game := raw.get("game"), Mapping):
+        return f"Shared game: {game.get('title', '')}\n{game.get('description', '')}".strip()
+    if isinstance(paid := raw.get("paid_media"), Mapping):
+        return f"Shared media that cost {paid.get('star_count', '?')} stars"
+    if isinstance(giveaway := raw.get("giveaway"), Mapping):
+        prize = giveaway.get("prize_description") or ""
+        return f"Shared giveaway: {giveaway.get('winner_count', '?')} winners\n{prize}".strip()
+    if isinstance(invoice := raw.get("invoice"), Mapping):
+        amount = f"{invoice.get('total_amount', '')} {invoice.get('currency', '')} (in its smallest unit)"
+        return f"Shared invoice: {invoice.get('title', '')}, {amount}\n{invoice.get('description', '')}".strip()
     return ""
+
+
+def rich_text(value: Any, between: str = "\n", depth: int = 0) -> str:
+    """The words of a rich message: its blocks below each other, without their formatting."""
+    if isinstance(value, str):
+        return value
+    parts: Iterable[str] = ()
+    if depth < DEEPEST and isinstance(value, Mapping):
+        parts = (rich_text(value[key], "" if key == "text" else "\n", depth + 1) for key in _RICH if key in value)
+        between = "\n"
+    elif depth < DEEPEST and isinstance(value, Sequence):
+        parts = (rich_text(one, between, depth + 1) for one in value)
+    return between.join(part for part in parts if part)
 
 
 def _point(location: Any) -> str:

@@ -9,7 +9,6 @@ from typing import Any, Final
 from bot.core.address import Address, Sender
 from bot.core.inbound import (
     ButtonPress,
-    FileRef,
     Inbound,
     Joined,
     MessageEdited,
@@ -18,6 +17,7 @@ from bot.core.inbound import (
     StopPressed,
     UserMessage,
 )
+from channels.telegram.said import ALONE, files_of, name_of, origin, replied_to, text_of
 from channels.telegram.shared import shared
 
 ALLOWED: Final = (
@@ -32,19 +32,10 @@ ALLOWED: Final = (
 TOPIC_OF_ALL: Final = "1"
 """The general topic of a forum: messages there carry no thread, and none may be given for it."""
 
-_ALONE: Final = (
-    ("document", ""),
-    ("voice", "audio/ogg"),
-    ("audio", "audio/mpeg"),
-    ("video", "video/mp4"),
-    ("video_note", "video/mp4"),
-    ("animation", "video/mp4"),
-    ("sticker", "image/webp"),
-)
 _SAID: Final = frozenset(
     {"text", "caption", "photo", "contact", "location", "venue", "poll", "dice", "story", "rich_message", "paid_media"}
     | {"checklist", "game", "giveaway", "invoice"}
-    | {kind for kind, _ in _ALONE}
+    | {kind for kind, _ in ALONE}
 )
 """A message without any of these is a note of the service: somebody joined, something was pinned."""
 
@@ -87,7 +78,7 @@ def inbound_of(update: Raw, me: Me, channel: str, account: str) -> Inbound | tup
         if isinstance(message := update.get("message"), Mapping):
             return reader.message(message)
         if isinstance(edited := update.get("edited_message"), Mapping):
-            return reader.edited(edited)
+            return reader.edited(edited, update.get("update_id"))
         if isinstance(press := update.get("callback_query"), Mapping):
             return reader.press(press)
         if isinstance(reaction := update.get("message_reaction"), Mapping):
@@ -116,7 +107,7 @@ class _Reader:
                 return Moving(there, here) if is_new else Moving(here, there)
         if not _SAID & raw.keys():
             return Left("a service message")
-        text, entities = _text(raw)
+        text, entities = text_of(raw)
         direct = raw["chat"]["type"] == "private"
         if direct:
             addressed = True
@@ -126,9 +117,9 @@ class _Reader:
             text, addressed = self._meant(raw, text, entities)
         forwarded = "forward_origin" in raw
         if forwarded:
-            quote: Quote | None = Quote(text or shared(raw), _origin(raw["forward_origin"]), forwarded=True)
+            quote: Quote | None = Quote(text or shared(raw), origin(raw["forward_origin"]), forwarded=True)
         else:
-            quote = Quote(told, forwarded=True) if (told := shared(raw)) else self._quote(raw)
+            quote = Quote(told, forwarded=True) if (told := shared(raw)) else replied_to(raw, self._channel)
         return UserMessage(
             id=str(int(raw["message_id"])),
             address=self._address(raw),
@@ -137,18 +128,19 @@ class _Reader:
             sent_at=float(raw["date"]),
             direct=direct,
             addressed=addressed,
-            files=self._files(raw),
+            files=files_of(raw, self._channel),
             quote=quote,
         )
 
-    def edited(self, raw: Raw) -> Inbound | Left:
+    def edited(self, raw: Raw, update: Any) -> Inbound | Left:
+        """Telegram dates edits in whole seconds, within which there may be two: the number of the update tells them apart."""
         if not _SAID & raw.keys():
             return Left("a service message")
         number, at = int(raw["message_id"]), float(raw.get("edit_date") or raw["date"])
-        text, entities = _text(raw)
+        text, entities = text_of(raw)
         if raw["chat"]["type"] != "private":
             text, _ = self._meant(raw, text, entities)
-        return MessageEdited(f"{number}.{at:.0f}", self._address(raw), self._sender(raw), str(number), text, at)
+        return MessageEdited(f"{number}.{int(update)}", self._address(raw), self._sender(raw), str(number), text, at)
 
     def press(self, raw: Raw) -> Inbound | Left:
         """The message may be one that Telegram no longer shows to bots; its chat and number are there all the same."""
@@ -220,9 +212,8 @@ class _Reader:
         return Sender(self._channel, str(int(raw["id"])), str(raw.get("title") or ""))
 
     def _person(self, raw: Raw) -> Sender:
-        name = " ".join(str(raw[key]) for key in ("first_name", "last_name") if raw.get(key))
         language = str(raw.get("language_code") or "")
-        return Sender(self._channel, str(int(raw["id"])), name, bool(raw.get("is_bot")), language)
+        return Sender(self._channel, str(int(raw["id"])), name_of(raw), bool(raw.get("is_bot")), language)
 
     def _meant(self, raw: Raw, text: str, entities: Sequence[Raw]) -> tuple[str, bool]:
         """The text without a mention of the bot at its edge, and whether the bot is meant."""
@@ -257,51 +248,6 @@ class _Reader:
 
     def _is_me(self, user: Any) -> bool:
         return isinstance(user, Mapping) and user.get("id") == self._me.id
-
-    def _quote(self, raw: Raw) -> Quote | None:
-        original = raw.get("reply_to_message")
-        if not isinstance(original, Mapping):
-            return None
-        chosen = raw.get("quote")
-        text = str(chosen.get("text") or "") if isinstance(chosen, Mapping) else _text(original)[0]
-        author = original.get("from")
-        name = self._person(author).name if isinstance(author, Mapping) else ""
-        return Quote(text, name, str(int(original["message_id"]))) if text else None
-
-    def _files(self, raw: Raw) -> tuple[FileRef, ...]:
-        files = []
-        if sizes := raw.get("photo"):
-            best = max(sizes, key=lambda size: int(size.get("width") or 0) * int(size.get("height") or 0))
-            files.append(self._file(best, "photo.jpg", "image/jpeg"))
-        for kind, media_type in _ALONE:
-            if isinstance(file := raw.get(kind), Mapping) and not (kind == "document" and "animation" in raw):
-                name = f"sticker {file.get('emoji') or ''}".strip() if kind == "sticker" else kind
-                name = str(file.get("file_name") or name)
-                files.append(self._file(file, name, media_type, spoken=kind == "voice"))
-        return tuple(files)
-
-    def _file(self, raw: Raw, name: str, media_type: str, *, spoken: bool = False) -> FileRef:
-        size = raw.get("file_size")
-        kind = str(raw.get("mime_type") or media_type or "application/octet-stream")
-        size_bytes = int(size) if size is not None else None
-        return FileRef(self._channel, str(raw["file_id"]), name, kind, size_bytes, spoken)
-
-
-def _text(raw: Raw) -> tuple[str, Sequence[Raw]]:
-    """What was written, in the message itself or below its picture."""
-    if raw.get("text") is not None:
-        return str(raw["text"]), raw.get("entities") or ()
-    return str(raw.get("caption") or ""), raw.get("caption_entities") or ()
-
-
-def _origin(raw: Raw) -> str:
-    """The name of whoever wrote a forwarded message first, as far as they let it be known."""
-    user, chat = raw.get("sender_user"), raw.get("sender_chat") or raw.get("chat")
-    if isinstance(user, Mapping):
-        return str(user.get("first_name") or "")
-    if isinstance(chat, Mapping):
-        return str(chat.get("title") or "")
-    return str(raw.get("sender_user_name") or "")
 
 
 def _emojis(raw: Sequence[Raw]) -> list[str]:

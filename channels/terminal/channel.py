@@ -145,7 +145,7 @@ class TerminalChannel:
             rows = ()
         growing = {turn for turn, _ in self._growing.get(attachment.chat, {})}
         answering = growing | {frame["turn"] for frame in attachment.pending() if frame["type"] == "part"}
-        return history_frame(entries_of(rows, answering))
+        return history_frame(entries_of(rows, answering, self._kit.shelf))
 
     async def _listen(self, websocket: WebSocket, attachment: Attachment) -> None:
         while (message := await websocket.receive())["type"] != "websocket.disconnect":

@@ -5,22 +5,23 @@ Refusals leave as exceptions; the application turns them into sentences.
 
 from __future__ import annotations
 
-import asyncio
-import os
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
-from urllib.parse import quote
 
 from starlette.requests import Request
-from starlette.responses import FileResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
-from bot.brain.progress import progress_of
-from bot.core.view import OutFile
+from bot.attachments.intake import MOST_BYTES, MOST_FILES
+from bot.attachments.opening import Opener
+from bot.inbox.retries import RETRY
 from channels.web.bodies import json_answer, json_body, language_of
-from channels.web.desk import API_PREFIX, Desk, Refused
+from channels.web.desk import API_PREFIX, TEXT_CHARS, Desk
 from channels.web.events import numbered
+from channels.web.files import FileRoutes
 from channels.web.gate import Gate, Verdict
+from channels.web.pictures import Pictures
+from channels.web.refusal import Refused
 from channels.web.screen import encoded
 from channels.web.story import past
 from channels.web.stream import EventStream, Following, Seats, cursor_of
@@ -38,6 +39,7 @@ class Api:
 
     def __init__(self, desk: Desk, gate: Gate, seats: Seats) -> None:
         self._desk, self._gate, self._seats = desk, gate, seats
+        self._pictures = Pictures(Opener())
 
     @property
     def routes(self) -> list[Route]:
@@ -46,10 +48,11 @@ class Api:
             Route("/v1/messages", self.guarded(self._messages), methods=["POST"]),
             Route("/v1/stop", self.guarded(self._stop), methods=["POST"]),
             Route("/v1/approvals/{id}", self.guarded(self._approvals), methods=["POST"]),
+            Route("/v1/retry", self.guarded(self._retry), methods=["POST"]),
             Route("/v1/chats", self.guarded(self._chats), methods=["GET"]),
             Route("/v1/history", self.guarded(self._history), methods=["GET"]),
             Route("/v1/about", self.guarded(self._about), methods=["GET"]),
-            Route("/v1/files/{turn}/{index:int}", self.guarded(self._file), methods=["GET"]),
+            *FileRoutes(self._desk, self._pictures, self.guarded).routes,
             Route("/v1/session", self.guarded(self._session), methods=["GET"]),
             Route("/v1/session", self._sign_in, methods=["POST"]),
         ]
@@ -77,7 +80,9 @@ class Api:
 
     async def _messages(self, request: Request) -> Response:
         body = await json_body(request)
-        receipt = await self._desk.say(body.get("chat"), body.get("text"), body.get("id"), self._language(request))
+        receipt = await self._desk.say(
+            body.get("chat"), body.get("text"), body.get("id"), body.get("files"), self._language(request)
+        )
         if receipt.refused:
             return json_answer({"error": receipt.refused}, 403)
         return json_answer({"turn": receipt.turn}, 202)
@@ -89,9 +94,14 @@ class Api:
 
     async def _approvals(self, request: Request) -> Response:
         body = await json_body(request)
-        receipt, notice = await self._desk.press(
-            request.path_params["id"], body.get("decision"), body.get("chat"), self._language(request)
-        )
+        return await self._pressed(request, request.path_params["id"], body.get("decision"), body.get("chat"))
+
+    async def _retry(self, request: Request) -> Response:
+        body = await json_body(request)
+        return await self._pressed(request, body.get("turn"), RETRY, body.get("chat"))
+
+    async def _pressed(self, request: Request, id_: object, decision: object, chat: object) -> Response:
+        receipt, notice = await self._desk.press(id_, decision, chat, self._language(request))
         if receipt.refused:
             return json_answer({"error": receipt.refused}, 403)
         return json_answer({"notice": notice}, 200 if notice else 202)
@@ -117,7 +127,7 @@ class Api:
         wanted = request.query_params.get("rows", "")
         rows = min(int(wanted), MOST_HISTORY_ROWS) if wanted.isascii() and wanted.isdigit() else HISTORY_ROWS
         log = self._desk.hub.log(address.chat)
-        story = await past(kit.archive, address, log, kit.clock, max(1, rows))
+        story = await past(kit, address, log, max(1, rows))
         for screen in story.screens:
             if screen.live:
                 log.adopt(screen)
@@ -128,26 +138,6 @@ class Api:
 
     async def _about(self, request: Request) -> Response:
         return json_answer(about(self._desk.kit.about()))
-
-    async def _file(self, request: Request) -> Response:
-        turn, index = request.path_params["turn"], request.path_params["index"]
-        file = self._desk.hub.file(turn, index)
-        if file is None or not os.path.isabs(file.path):  # shown by an earlier process: a row knows where it is kept
-            file = await self._told(turn, index)
-        if file is None or not await asyncio.to_thread(os.path.isfile, file.path):
-            raise Refused(404, "no_file")
-        headers = {
-            "content-disposition": f"attachment; filename*=UTF-8''{quote(file.name, safe='')}",
-            "cache-control": "no-store",
-        }
-        return FileResponse(file.path, media_type="application/octet-stream", headers=headers)
-
-    async def _told(self, turn: str, index: int) -> OutFile | None:
-        """A file of a turn that no page has shown since the start, if it was this channel's."""
-        rows = [
-            row for row in await self._desk.kit.archive.turn_rows(turn) if row.address.channel == self._desk.kit.name
-        ]
-        return next(iter(self._desk.kit.located(progress_of(rows).files[index : index + 1])), None)
 
     async def _session(self, request: Request) -> Response:
         return Response(status_code=204, headers={"cache-control": "no-store"})
@@ -163,5 +153,7 @@ class Api:
 
 
 def about(told: Mapping[str, Any]) -> dict[str, Any]:
-    """What the page may know of the daemon: its name, its version, its model, and what is wrong, in each language."""
-    return {key: told[key] for key in ("name", "version", "model", "trouble", "troubles") if key in told}
+    """What the page may know of the daemon: its name, its version, its model, what is wrong, in each language, and how
+    much a message may hold."""
+    known = {key: told[key] for key in ("name", "version", "model", "trouble", "troubles") if key in told}
+    return {**known, "limits": {"files": MOST_FILES, "file_bytes": MOST_BYTES, "text_chars": TEXT_CHARS}}

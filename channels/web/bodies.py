@@ -10,14 +10,14 @@ from typing import Any, Final
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
 
-from channels.web.desk import Refused
+from channels.web.refusal import Refused
 from channels.web.words import preferred
 
 BODY_BYTES: Final = 256 * 1024
 BODY_SECONDS: Final = 20.0
 
 
-async def json_body(request: Request, limit: int = BODY_BYTES) -> dict[str, Any]:
+async def json_body(request: Request, limit: int = BODY_BYTES, seconds: float = BODY_SECONDS) -> dict[str, Any]:
     """The JSON object of a request. Raises ``Refused``: 415 another type, 413 too large, 408 too slow, 400 no object."""
     if request.headers.get("content-type", "").split(";")[0].strip().lower() != "application/json":
         raise Refused(415, "not_json")
@@ -26,7 +26,7 @@ async def json_body(request: Request, limit: int = BODY_BYTES) -> dict[str, Any]
         raise Refused(413, "too_large", limit=limit)
     raw = bytearray()
     try:
-        async with asyncio.timeout(BODY_SECONDS):
+        async with asyncio.timeout(seconds):
             async for piece in request.stream():
                 raw += piece
                 if len(raw) > limit:

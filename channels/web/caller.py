@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import json
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from bot.attachments.intake import MOST_FILES
 from bot.core.inbound import CallerRequest
-from bot.core.model import Block, CallBlock, ImageBlock, Message, ResultBlock, TextBlock
+from bot.core.model import Block, CallBlock, Message, ResultBlock, TextBlock
 from bot.core.text import storable
 from bot.core.tool import ToolCall, ToolSpec
+from channels.web.parts import Brought, Malformed, Part, Reader, earlier, newest
 
 OWN_MODEL: Final = "bowerbird"
 """The name that leaves the choice to the route."""
@@ -21,23 +21,15 @@ MOST_MESSAGES: Final = 2000
 MOST_TOOLS: Final = 128
 
 _TOOL_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
-_DATA_URL = re.compile(r"data:(image/(?:png|jpeg|gif|webp));base64,", re.IGNORECASE)
-
-
-class Malformed(Exception):
-    """What is wrong with the request, in a sentence; ``param`` names the part of it."""
-
-    def __init__(self, message: str, param: str) -> None:
-        super().__init__(message)
-        self.message, self.param = message, param
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """``text`` is the last user message ("" when the history ends with tool results), ``images`` what came with it."""
+    """``text`` is the last user message ("" when the history ends with tool results); ``files`` are the newest of the whole
+    conversation, in their order."""
 
     text: str
-    images: tuple[ImageBlock, ...]
+    files: tuple[Brought, ...]
     caller: CallerRequest
     model: str
     stream: bool
@@ -59,7 +51,7 @@ def asked(body: Mapping[str, Any]) -> Asked:
     conversation = _Conversation()
     for at, message in enumerate(messages):
         conversation.take(message, f"messages[{at}]")
-    text, images, history = conversation.end()
+    text, files, history = conversation.end()
     model = _text(body.get("model", ""), "model")
     caller = CallerRequest(
         history=history,
@@ -72,7 +64,7 @@ def asked(body: Mapping[str, Any]) -> Asked:
     if not isinstance(options, dict):
         raise Malformed("stream_options must be an object.", "stream_options")
     return Asked(
-        text, images, caller, model or OWN_MODEL, body.get("stream") is True, options.get("include_usage") is True
+        text, files, caller, model or OWN_MODEL, body.get("stream") is True, options.get("include_usage") is True
     )
 
 
@@ -81,7 +73,8 @@ class _Conversation:
 
     def __init__(self) -> None:
         self.system: list[str] = []
-        self._messages: list[Message] = []
+        self._reader = Reader()
+        self._messages: list[Message | tuple[Part, ...]] = []
         self._open: dict[str, str] = {}
         self._results: list[Block] = []
         self._last = ""
@@ -97,10 +90,10 @@ class _Conversation:
             self._flush()
         match role:
             case "system" | "developer":
-                self.system.append(_plain(message.get("content"), param))
+                self.system.append(self._plain(message.get("content"), param))
                 return
             case "user":
-                self._messages.append(Message("user", _content(message.get("content"), param)))
+                self._messages.append(self._reader.read(message.get("content"), param))
             case "assistant":
                 self._assistant(message, param)
             case "tool":
@@ -109,21 +102,28 @@ class _Conversation:
                 raise Malformed(f"{param}.role must be system, developer, user, assistant or tool.", f"{param}.role")
         self._last = str(role)
 
-    def end(self) -> tuple[str, tuple[ImageBlock, ...], tuple[Message, ...]]:
-        """The new message and the history before it."""
+    def end(self) -> tuple[str, tuple[Brought, ...], tuple[Message, ...]]:
+        """The new message, the files, and the history before it."""
         if self._open:
             raise Malformed(f"These tool calls have no results: {', '.join(self._open)}.", "messages")
         self._flush()
-        if self._last == "tool":
-            return "", (), tuple(self._messages)
-        if self._last != "user":
+        if self._last not in ("user", "tool"):
             raise Malformed("The last message must be from the user, or a tool's result.", "messages")
-        content = self._messages.pop().content
-        text = "\n".join(block.text for block in content if isinstance(block, TextBlock))
-        images = tuple(block for block in content if isinstance(block, ImageBlock))
-        if not text.strip() and not images:
-            raise Malformed("The last message is empty.", "messages")
-        return text, images, tuple(self._messages)
+        text, files = "", tuple[Brought, ...]()
+        last = self._messages.pop() if self._last == "user" else ()
+        if not isinstance(last, Message) and self._last == "user":
+            text, files = newest(last, "messages")
+            if not text.strip() and not files:
+                raise Malformed("The last message is empty.", "messages")
+        old = [part for said in self._messages if not isinstance(said, Message) for part in said]
+        room = MOST_FILES - len(files)
+        kept = [part for part in old if isinstance(part, Brought)][-room:] if room else []
+        return text, (*(replace(file, spoken=False) for file in kept), *files), self._history(kept)
+
+    def _history(self, kept: Sequence[Brought]) -> tuple[Message, ...]:
+        return tuple(
+            said if isinstance(said, Message) else Message("user", earlier(said, kept)) for said in self._messages
+        )
 
     def _flush(self) -> None:
         if self._results:
@@ -131,7 +131,7 @@ class _Conversation:
             self._results = []
 
     def _assistant(self, message: Mapping[str, Any], param: str) -> None:
-        text = _plain(message.get("content"), param) if message.get("content") is not None else ""
+        text = self._plain(message.get("content"), param) if message.get("content") is not None else ""
         blocks: list[Block] = [TextBlock(text)] if text else []
         calls = message.get("tool_calls") or []
         if not isinstance(calls, list):
@@ -147,7 +147,14 @@ class _Conversation:
         call_id = message.get("tool_call_id")
         if not isinstance(call_id, str) or call_id not in self._open:
             raise Malformed(f"{param}.tool_call_id matches no tool call before it.", f"{param}.tool_call_id")
-        self._results.append(ResultBlock(call_id, self._open.pop(call_id), _plain(message.get("content"), param)))
+        self._results.append(ResultBlock(call_id, self._open.pop(call_id), self._plain(message.get("content"), param)))
+
+    def _plain(self, content: object, param: str) -> str:
+        """Text content where files make no sense."""
+        parts = self._reader.read(content if content is not None else "", param)
+        if any(not isinstance(part, TextBlock) for part in parts):
+            raise Malformed(f"{param}.content must be text.", f"{param}.content")
+        return "\n".join(part.text for part in parts if isinstance(part, TextBlock))
 
 
 def _call(call: object, param: str) -> ToolCall:
@@ -162,39 +169,6 @@ def _call(call: object, param: str) -> ToolCall:
     if not isinstance(arguments, dict):
         return ToolCall(call["id"], name, invalid="the arguments are not a JSON object")
     return ToolCall(call["id"], name, arguments)
-
-
-def _content(content: object, param: str) -> tuple[Block, ...]:
-    if isinstance(content, str):
-        return (TextBlock(storable(content)),)
-    if not isinstance(content, list):
-        raise Malformed(f"{param}.content must be text or a list of parts.", f"{param}.content")
-    return tuple(_part(part, f"{param}.content") for part in content)
-
-
-def _part(part: object, param: str) -> Block:
-    kind = part.get("type") if isinstance(part, dict) else None
-    if isinstance(part, dict) and kind == "text" and isinstance(part.get("text"), str):
-        return TextBlock(storable(part["text"]))
-    if isinstance(part, dict) and kind == "image_url":
-        link = part.get("image_url")
-        url = link.get("url") if isinstance(link, dict) else link
-        match = _DATA_URL.match(url) if isinstance(url, str) else None
-        if not match or not isinstance(url, str):
-            raise Malformed("Pictures must come inside the request, as data: addresses.", param)
-        try:
-            return ImageBlock(match[1].lower(), base64.b64decode(url[match.end() :], validate=True))
-        except (binascii.Error, ValueError):
-            raise Malformed("A picture is not valid base64.", param) from None
-    raise Malformed(f"{param}: only parts of type text and image_url are understood.", param)
-
-
-def _plain(content: object, param: str) -> str:
-    """Text content where pictures make no sense."""
-    blocks = _content(content if content is not None else "", param)
-    if any(not isinstance(block, TextBlock) for block in blocks):
-        raise Malformed(f"{param}.content must be text.", f"{param}.content")
-    return "\n".join(block.text for block in blocks if isinstance(block, TextBlock))
 
 
 def _tools(body: Mapping[str, Any]) -> tuple[ToolSpec, ...]:

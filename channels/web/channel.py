@@ -24,12 +24,14 @@ from bot.inbox.access import Access
 from channels.web.api import Api, about
 from channels.web.assets import Pages
 from channels.web.bodies import json_answer, language_of
-from channels.web.desk import API_PREFIX, Desk, Refused
+from channels.web.desk import API_PREFIX, Desk
 from channels.web.events import ChatLog, Hub
 from channels.web.gate import SECURITY_HEADERS, Gate, is_loopback_host
 from channels.web.openai import Exchanges, OpenAi
+from channels.web.refusal import Refused
 from channels.web.render import blocks
 from channels.web.socket import Socket
+from channels.web.story import restored
 from channels.web.stream import Seats
 from channels.web.words import phrase, unstored
 
@@ -42,6 +44,7 @@ STREAMED: Final = Limits(size=50_000_000, pace=FRAME_SECONDS, idempotent=True, c
 AT_ONCE: Final = Limits(size=50_000_000, pace=0.5, idempotent=True, structured=True)
 BEAT_SECONDS: Final = 15.0
 LOOK_SECONDS: Final = 1.0
+SWEEP_SECONDS: Final = 300.0
 RECENT_ROWS: Final = 100
 AWAY_SECONDS: Final = 5.0
 """How long a chat may be without a page before ``on_disconnect: stop`` stops its turn: a reload takes less."""
@@ -114,6 +117,7 @@ class WebChannel:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._beat())
                 group.create_task(self._look())
+                group.create_task(self._sweep())
                 while True:
                     errand = await self._errands.get()
                     group.create_task(_kept(errand))
@@ -133,6 +137,15 @@ class WebChannel:
             if self._hub.is_read and (now := about(self._kit.about())) != told:
                 told = now
                 self._hub.tell_all("about", now)
+
+    async def _sweep(self) -> None:
+        """Uploads that no message came for are removed."""
+        while True:
+            await self._kit.clock.sleep(SWEEP_SECONDS)
+            try:
+                await self._desk.uploads.sweep()
+            except (StoreError, OSError) as error:
+                log.warning("uploads could not be looked through: %s", error)
 
     def _reader_gone(self, chat: str) -> None:
         if self._config.on_disconnect == "stop" and self.connected:
@@ -173,12 +186,21 @@ class WebChannel:
             self._errands.put_nowait(lambda: self._catch_up(chat_log, part.turn, rest))
         if chat_log.live != before:
             self._hub.tell_all("chats", {"chat": to.chat, "live": chat_log.live})
+        if part.view.phase is not Phase.THINKING and self.connected and chat_log.screen(part.turn).seeks_question():
+            self._errands.put_nowait(lambda: self._recall(chat_log, part.turn))
         if chat_log.waiting and part.view.phase is not Phase.WRITING and self.connected:
             self._errands.put_nowait(lambda: self._rejoin(to, part.turn))
 
     async def _catch_up(self, chat_log: ChatLog, turn: str, rest: float) -> None:
         await self._kit.clock.sleep(rest)
         chat_log.catch_up(turn)
+
+    async def _recall(self, chat_log: ChatLog, turn: str) -> None:
+        """A turn that an earlier process was asked for: whoever came before it had written down the question has not got it."""
+        rows = await self._kit.archive.turn_rows(turn)
+        told = await asyncio.to_thread(restored, rows, self._kit.clock, self._kit.shelf) if rows else None
+        for said in told.said if told and turn in chat_log.screens else ():
+            chat_log.say(turn, said)
 
     async def _rejoin(self, to: Address, turn: str) -> None:
         """Between two steps a running turn takes in what was said meanwhile; the transcript knows which messages."""
@@ -194,12 +216,11 @@ class WebChannel:
         self._desk.answered(press, notice)
 
     async def fetch(self, file: FileRef) -> bytes:
-        chat, _, at = file.id.rpartition("/")
-        exchange = self._exchanges.get(self._desk.place(chat))
-        images = exchange.asked.images if exchange else ()
-        if not at.isdigit() or int(at) >= len(images):
+        """``file.id`` is the path under which the message's file is kept."""
+        content = await self._kit.shelf.read(file.id)
+        if content is None:
             raise ChannelError(phrase("no_file"))
-        return images[int(at)].data
+        return content
 
     async def history(self, of: Address, limit: int) -> Sequence[Inbound]:
         """The page has no memory of its own: the transcript is the only one."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from bot.core.ports import Clock
-from bot.core.view import ApprovalCard, OutFile, Part
+from bot.core.view import ApprovalCard, Part
 from channels.web.screen import Fields, Said, Screen, Unsent, encoded
 
 RING_FRAMES: Final = 2000
@@ -213,12 +213,9 @@ class Hub:
             "",
         )
 
-    def file(self, turn: str, index: int) -> OutFile | None:
-        for log in self._logs.values():
-            files = log.screens[turn].files if turn in log.screens else ()
-            if index < len(files):
-                return files[index]
-        return None
+    def screens(self, turn: str) -> list[Screen]:
+        """The turn as it is on the pages: at most one."""
+        return [log.screens[turn] for log in self._logs.values() if turn in log.screens]
 
 
 def _cards(log: ChatLog) -> list[ApprovalCard]:

@@ -1,296 +1,194 @@
-"""A formula in TeX as MathML that browsers set by themselves: the everyday part of TeX, and nothing else."""
+"""A formula as MathML that browsers set by themselves (the part of it called MathML Core), with its source beside it."""
 
 from __future__ import annotations
 
-import re
+from collections.abc import Sequence
 from functools import lru_cache
 from html import escape
 from typing import Final
 
-from channels.web.symbols import (
-    ACCENTS,
-    ALIGNED,
-    ALPHABETS,
-    BIG,
-    FUNCTIONS,
-    INTEGRALS,
-    LEFT,
-    LETTERS,
-    OPERATORS,
-    SPACES,
-    TABLES,
-    UNDER,
-    UNDERS,
-    listed,
-    styled,
+from bot.outbox.formula.commands import INTEGRALS, LIMITS
+from bot.outbox.formula.layout import inline
+from bot.outbox.formula.letters import styled
+from bot.outbox.formula.reader import FORMULAS_KEPT, read
+from bot.outbox.formula.tree import (
+    Accent,
+    Fenced,
+    Fraction,
+    Framed,
+    Node,
+    Root,
+    Row,
+    Scripted,
+    Space,
+    Stacked,
+    Symbol,
+    Table,
 )
 
-LONGEST_CHARS: Final = 4000
-DEEPEST: Final = 24
+_ACCENTS: Final = {
+    "hat": "^",
+    "widehat": "^",
+    "bar": "¯",
+    "overline": "¯",
+    "vec": "→",
+    "overrightarrow": "→",
+    "overleftarrow": "←",
+    "dot": "˙",
+    "ddot": "¨",
+    "dddot": "⃛",
+    "tilde": "~",
+    "widetilde": "~",
+    "check": "ˇ",
+    "breve": "˘",
+    "acute": "´",
+    "grave": "`",
+    "overbrace": "⏞",
+    "underline": "_",
+    "underbrace": "⏟",
+}
+_UNDER: Final = frozenset({"underline", "underbrace"})
+_LOOKS: Final = {"*": "∗", "·": "⋅"}
+_STILL: Final = frozenset("()[]{}|‖⌊⌋⌈⌉⟨⟩")
+"""These keep the size of the line unless ``\\left`` and ``\\right`` ask for more."""
 
-_TOKEN = re.compile(r"\\[A-Za-z]+\*?|\\.|\d+(?:[.,]\d+)*|[^\s]", re.DOTALL)
-_RAW = re.compile(r"\s*\{([^{}]*)\}")
-_IGNORED: Final = listed(
-    "displaystyle textstyle scriptstyle limits nolimits nonumber notag big Big bigg Bigg bigl bigr Bigl Bigr biggl "
-    "biggr bigm middle mathstrut allowbreak rm bf it"
-)
-_TEXT: Final = listed("text textrm textnormal mathrm textbf textit operatorname mbox textsf texttt")
 
-
-class _Unreadable(Exception):
-    """The formula uses something outside the everyday part."""
-
-
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=FORMULAS_KEPT)
 def mathml(source: str, *, display: bool) -> str | None:
     """A ``<math>`` element with every text escaped, or None where the source is better shown as it is."""
-    if len(source) > LONGEST_CHARS:
-        return None
-    try:
-        body = _Reader(source, display).formula()
-    except (_Unreadable, RecursionError):
+    row = read(source)
+    if row is None or inline(source) is None:
         return None
     shape = ' display="block"' if display else ""
-    return f"<math{shape}>{body}</math>"
+    return f'<math{shape} alttext="{escape(source)}">{_Writer(display).row(row)}</math>'
 
 
-class _Reader:
-    def __init__(self, source: str, display: bool) -> None:
-        self._source, self._display = source, display
-        self._at, self._depth = 0, 0
+class _Writer:
+    def __init__(self, display: bool) -> None:
+        self._display = display
 
-    def formula(self) -> str:
-        body = self._row(frozenset())
-        if self._peek():
-            raise _Unreadable
-        return body
+    def row(self, row: Row) -> str:
+        return f"<mrow>{''.join(map(self.node, row.items))}</mrow>"
 
-    def _peek(self) -> str:
-        match = _TOKEN.search(self._source, self._at)
-        return match[0] if match else ""
+    def node(self, node: Node) -> str:
+        match node:
+            case Symbol():
+                return _symbol(node) + (_space(0.17) if node.kind == "function" else "")
+            case Space(em=em):
+                return _space(em) if em else ""
+            case Row():
+                return self.row(node)
+            case Scripted():
+                return self._scripted(node)
+            case Fraction(top=top, bottom=bottom, bar=bar):
+                line = "" if bar else ' linethickness="0"'
+                drawn = f"<mfrac{line}>{self.row(top)}{self.row(bottom)}</mfrac>"
+                return drawn if bar else f"<mrow>{_fence('(')}{drawn}{_fence(')')}</mrow>"
+            case Root(body=body, degree=degree):
+                body_drawn = self.row(body)
+                return f"<mroot>{body_drawn}{self.row(degree)}</mroot>" if degree else f"<msqrt>{body_drawn}</msqrt>"
+            case Accent(name=name, body=body):
+                return self._accent(name, body)
+            case Stacked():
+                return self._stacked(node)
+            case Fenced(opening=opening, body=body, closing=closing):
+                return f"<mrow>{_fence(opening)}{self.row(body)}{_fence(closing)}</mrow>"
+            case Table():
+                return self._table(node)
+            case Framed(name=name, body=body):
+                return self._framed(name, body)
 
-    def _take(self) -> str:
-        match = _TOKEN.search(self._source, self._at)
-        if not match:
-            raise _Unreadable
-        self._at = match.end()
-        return match[0]
+    def _scripted(self, node: Scripted) -> str:
+        base = node.base
+        drawn = _symbol(base) if isinstance(base, Symbol) else self.node(base)
+        below = self.row(node.below) if node.below else ""
+        above = self.row(node.above) if node.above else ""
+        function = isinstance(base, Symbol) and base.kind == "function"
+        whole = _with_scripts(drawn, below, above, limits=self._has_limits(base))
+        return whole + (_space(0.17) if function else "")
 
-    def _row(self, ends: frozenset[str]) -> str:
-        """Atoms with their scripts up to one of ``ends`` (not taken) or the end of the source."""
-        self._depth += 1
-        if self._depth > DEEPEST:
-            raise _Unreadable
-        parts = []
-        while (token := self._peek()) and token not in ends:
-            if token in ("}", "&", "\\\\", "\\end", "\\right"):
-                break
-            parts.append(self._scripted())
-        self._depth -= 1
-        return f"<mrow>{''.join(parts)}</mrow>"
+    def _has_limits(self, base: Node) -> bool:
+        """Whether the scripts stand above and below rather than beside."""
+        if isinstance(base, Accent):
+            return base.name.endswith("brace")
+        if not self._display or not isinstance(base, Symbol):
+            return False
+        return base.text in LIMITS or (base.kind == "big" and base.text not in INTEGRALS)
 
-    def _scripted(self) -> str:
-        while self._peek()[:1] == "\\" and self._peek()[1:] in _IGNORED:
-            self._take()
-        start = self._peek()
-        name = start[1:] if start[:1] == "\\" else ""
-        if start in ("", "}", "&", "\\\\", "\\end", "\\right"):
+    def _accent(self, name: str, body: Row) -> str:
+        tag, kind = ("munder", "accentunder") if name in _UNDER else ("mover", "accent")
+        return f'<{tag} {kind}="true">{self.row(body)}<mo>{escape(_ACCENTS[name])}</mo></{tag}>'
+
+    def _stacked(self, node: Stacked) -> str:
+        base = self.row(node.base)
+        if node.stretches and isinstance(arrow := node.base.items[0], Symbol):
+            base = f'<mo stretchy="true">{arrow.text}</mo>'
+        above = self._label(node.above, stretches=node.stretches)
+        return _with_scripts(base, self._label(node.below, stretches=node.stretches), above, limits=True)
+
+    def _label(self, row: Row | None, *, stretches: bool) -> str:
+        if row is None or not row.items:
             return ""
-        base = "<mrow></mrow>" if start in ("^", "_") else self._atom()
-        while self._peek() in ("\\limits", "\\nolimits"):
-            self._take()
-        sub = sup = ""
-        while (token := self._peek()) in ("^", "_", "'"):
-            if token == "'":
-                primes = self._primes()
-                sup = f"<mrow>{sup}{primes}</mrow>" if sup else primes
-                continue
-            self._take()
-            if (sup if token == "^" else sub) and token == "_":
-                raise _Unreadable
-            script = self._argument()
-            sub, sup = (sub, f"<mrow>{sup}{script}</mrow>" if sup else script) if token == "^" else (script, sup)
-        below = self._display and (name in UNDER or (name in BIG and name not in INTEGRALS))
-        whole = _with_scripts(base, sub, sup, below or name in ("underbrace", "overbrace"))
-        return f"{whole}{_space('0.17em')}" if name in FUNCTIONS else whole
+        side = _space(0.4) if stretches else ""
+        return f"<mrow>{side}{self.row(row)}{side}</mrow>" if stretches else self.row(row)
 
-    def _primes(self) -> str:
-        count = 0
-        while self._peek() == "'":
-            self._take()
-            count += 1
-        return f"<mo>{'′' * count}</mo>"
+    def _framed(self, name: str, body: Row) -> str:
+        return f'<mrow class="{"boxed" if name == "boxed" else "cancelled"}">{self.row(body)}</mrow>'
 
-    def _argument(self) -> str:
-        if self._peek() == "{":
-            return self._group()
-        if self._peek() in ("", "}", "&", "^", "_"):
-            raise _Unreadable
-        if self._peek()[0].isdigit():
-            self._at = self._source.index(self._peek(), self._at) + 1
-            return f"<mn>{self._source[self._at - 1]}</mn>"
-        return self._atom()
+    def _table(self, table: Table) -> str:
+        kind = "aligned" if table.aligned else "left" if "l" in table.sides else "plain"
+        rows = "".join(self._cells(cells, ruled=at in table.rules) for at, cells in enumerate(table.rows))
+        grid = f'<mtable class="{kind}">{rows}</mtable>'
+        return f"<mrow>{_fence(table.opening)}{grid}{_fence(table.closing)}</mrow>"
 
-    def _group(self) -> str:
-        self._take()
-        body = self._row(frozenset({"}"}))
-        if self._take() != "}":
-            raise _Unreadable
-        return body
-
-    def _raw(self) -> str:
-        match = _RAW.match(self._source, self._at)
-        if not match:
-            raise _Unreadable
-        self._at = match.end()
-        return match[1]
-
-    def _atom(self) -> str:
-        token = self._peek()
-        if token == "{":
-            return self._group()
-        self._take()
-        if token.startswith("\\"):
-            return self._command(token[1:])
-        if token[0].isdigit():
-            return f"<mn>{escape(token)}</mn>"
-        if token.isalpha():
-            return f"<mi>{escape(token)}</mi>"
-        if token in ("$", "#", "%"):
-            raise _Unreadable
-        return _operator({"-": "−", "*": "∗", "~": "\u00a0"}.get(token, token))
-
-    def _command(self, name: str) -> str:
-        if name in LETTERS:
-            return f"<mi>{LETTERS[name]}</mi>"
-        if name in OPERATORS:
-            return _operator(OPERATORS[name])
-        if name in BIG:
-            return f'<mo largeop="true">{BIG[name]}</mo>'
-        if name in FUNCTIONS:
-            return f"<mi>{name}</mi>"
-        if name in SPACES:
-            return _space(SPACES[name])
-        if name in ("{", "}", "|", "%", "$", "&", "#", "_"):
-            return _operator("‖" if name == "|" else name)
-        if name in _TEXT:
-            return f"<mtext>{escape(self._raw())}</mtext>"
-        if name in ALPHABETS:
-            return f"<mi>{escape(styled(self._letters(), ALPHABETS[name]))}</mi>"
-        return self._structure(name)
-
-    def _letters(self) -> str:
-        return self._raw() if self._peek() == "{" else self._take()
-
-    def _structure(self, name: str) -> str:
-        if name in ("frac", "dfrac", "tfrac", "cfrac"):
-            return f"<mfrac>{self._argument()}{self._argument()}</mfrac>"
-        if name in ("binom", "dbinom", "tbinom"):
-            return f'<mrow><mo>(</mo><mfrac linethickness="0">{self._argument()}{self._argument()}</mfrac><mo>)</mo></mrow>'
-        if name == "sqrt":
-            return self._root()
-        if name in ACCENTS:
-            return f'<mover accent="true">{self._argument()}<mo>{ACCENTS[name]}</mo></mover>'
-        if name in UNDERS:
-            return f'<munder accentunder="true">{self._argument()}<mo>{UNDERS[name]}</mo></munder>'
-        if name in ("overset", "stackrel"):
-            above, base = self._argument(), self._argument()
-            return f"<mover>{base}{above}</mover>"
-        if name == "underset":
-            below, base = self._argument(), self._argument()
-            return f"<munder>{base}{below}</munder>"
-        if name == "left":
-            return self._fenced()
-        if name == "begin":
-            return self._table()
-        if name in ("boxed", "fbox"):
-            return f'<mrow class="boxed">{self._argument()}</mrow>'
-        return self._remark(name)
-
-    def _remark(self, name: str) -> str:
-        if name == "pmod":
-            return f"<mrow>{_space('0.5em')}<mo>(</mo><mi>mod</mi>{_space('0.3em')}{self._argument()}<mo>)</mo></mrow>"
-        if name in ("mod", "bmod"):
-            return f"<mrow>{_space('0.3em')}<mi>mod</mi>{_space('0.3em')}</mrow>"
-        if name == "not":
-            token = self._take()
-            char = OPERATORS.get(token[1:], token)
-            if len(char) != 1:
-                raise _Unreadable
-            return _operator(char + "\u0338")
-        if name == "tag":
-            return f"<mrow>{_space('2em')}<mtext>({escape(self._raw())})</mtext></mrow>"
-        raise _Unreadable
-
-    def _root(self) -> str:
-        if self._peek() != "[":
-            return f"<msqrt>{self._argument()}</msqrt>"
-        self._take()
-        index = self._row(frozenset({"]"}))
-        if self._take() != "]":
-            raise _Unreadable
-        return f"<mroot>{self._argument()}{index}</mroot>"
-
-    def _fenced(self) -> str:
-        opening = self._fence()
-        body = self._row(frozenset())
-        if self._take() != "\\right":
-            raise _Unreadable
-        return f"<mrow>{opening}{body}{self._fence()}</mrow>"
-
-    def _fence(self) -> str:
-        token = self._take()
-        if token == ".":
-            return ""
-        char = {"\\{": "{", "\\}": "}", "\\|": "‖"}.get(token) or OPERATORS.get(token[1:], token)
-        if len(char) != 1:
-            raise _Unreadable
-        return f'<mo stretchy="true" fence="true">{escape(char)}</mo>'
-
-    def _table(self) -> str:
-        name = self._raw().rstrip("*")
-        if name not in TABLES:
-            raise _Unreadable
-        if name in ("array", "alignat"):
-            self._raw()
-        rows = self._cells(name)
-        if self._raw().rstrip("*") != name:
-            raise _Unreadable
-        opening, closing = (f'<mo stretchy="true">{escape(side)}</mo>' if side else "" for side in TABLES[name])
-        kind = "aligned" if name in ALIGNED else "left" if name in LEFT else "plain"
-        return f'<mrow>{opening}<mtable class="{kind}">{rows}</mtable>{closing}</mrow>'
-
-    def _cells(self, name: str) -> str:
-        rows, cells = [], []
-        while True:
-            if self._peek() == "\\hline":
-                self._take()
-                continue
-            cells.append(f"<mtd>{self._row(frozenset())}</mtd>")
-            token = self._take()
-            if token in ("\\\\", "\\end"):
-                rows.append(f"<mtr>{''.join(cells)}</mtr>")
-                cells = []
-            elif token != "&":
-                raise _Unreadable
-            if token == "\\end":
-                return "".join(rows)
+    def _cells(self, cells: Sequence[Row], *, ruled: bool) -> str:
+        shape = ' class="ruled"' if ruled else ""
+        return f"<mtr{shape}>{''.join(f'<mtd>{self.row(cell)}</mtd>' for cell in cells)}</mtr>"
 
 
-def _operator(char: str) -> str:
-    """Fences keep the size of the line unless ``\\left`` and ``\\right`` ask for more."""
-    fixed = ' stretchy="false"' if char in "()[]{}|‖⌊⌋⌈⌉⟨⟩" else ""
-    return f"<mo{fixed}>{escape(char)}</mo>"
+def _symbol(node: Symbol) -> str:
+    text = _LOOKS.get(node.text, node.text)
+    if node.alphabet and node.alphabet != "upright":
+        text = "".join(styled(char, node.alphabet) for char in text)
+    shown = escape(text)
+    match node.kind:
+        case "number":
+            return f"<mn>{shown}</mn>"
+        case "letter":
+            upright = ' mathvariant="normal"' if node.alphabet == "upright" else ""
+            return f"<mi{upright}>{shown}</mi>"
+        case "function":
+            return f"<mi>{shown}</mi>"
+        case "word":
+            return f"<mtext>{_kept_space(shown)}</mtext>"
+        case "big":
+            return f'<mo largeop="true">{shown}</mo>'
+        case "postfix" if text not in ("!", "%"):
+            return f"<mo>{shown}</mo>"
+    still = ' stretchy="false"' if text in _STILL else ""
+    return f"<mo{still}>{shown}</mo>"
 
 
-def _space(width: str) -> str:
-    return f'<mspace width="{width}"></mspace>'
+def _kept_space(text: str) -> str:
+    """MathML drops the space at both ends of a text."""
+    inner = text.strip(" ")
+    lead = len(text) - len(text.lstrip(" "))
+    return "\u00a0" * min(lead, 1) + inner + "\u00a0" * min(len(text) - lead - len(inner), 1) if inner else "\u00a0"
 
 
-def _with_scripts(base: str, sub: str, sup: str, below: bool) -> str:
-    under, over = ("munder", "mover") if below else ("msub", "msup")
-    if sub and sup:
-        return f"<munderover>{base}{sub}{sup}</munderover>" if below else f"<msubsup>{base}{sub}{sup}</msubsup>"
-    if sub:
-        return f"<{under}>{base}{sub}</{under}>"
-    return f"<{over}>{base}{sup}</{over}>" if sup else base
+def _fence(sign: str) -> str:
+    return f'<mo stretchy="true" fence="true">{escape(sign)}</mo>' if sign else ""
+
+
+def _space(em: float) -> str:
+    return f'<mspace width="{em:g}em"></mspace>'
+
+
+def _with_scripts(base: str, below: str, above: str, *, limits: bool) -> str:
+    under, over = ("munder", "mover") if limits else ("msub", "msup")
+    if below and above:
+        both = "munderover" if limits else "msubsup"
+        return f"<{both}>{base}{below}{above}</{both}>"
+    if below:
+        return f"<{under}>{base}{below}</{under}>"
+    return f"<{over}>{base}{above}</{over}>" if above else base

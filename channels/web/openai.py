@@ -7,7 +7,7 @@ import logging
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from starlette.requests import Request
@@ -23,7 +23,7 @@ from bot.core.stop import StopReason
 from bot.core.transcript import Row
 from bot.core.view import Part
 from channels.web.bodies import json_answer, json_body, language_of
-from channels.web.caller import OWN_MODEL, Asked, Malformed, asked
+from channels.web.caller import OWN_MODEL, Asked, asked
 from channels.web.completion import (
     DONE,
     PING,
@@ -37,15 +37,21 @@ from channels.web.completion import (
     sse,
     status_of,
 )
-from channels.web.desk import API_PREFIX, Desk, Refused
+from channels.web.desk import API_PREFIX, Desk
 from channels.web.gate import Gate, Verdict
+from channels.web.parts import Brought, Malformed
+from channels.web.refusal import Refused
 from channels.web.stream import HEADERS, Seats, while_connected
 from channels.web.words import phrase, unstored
 
 log = logging.getLogger(__name__)
 
-BODY_BYTES: Final = 4 * 1024 * 1024
-"""Larger than for the page: the client sends its whole history each time."""
+BODY_BYTES: Final = 32 * 1024 * 1024
+"""Larger than for the page: the client sends its whole history each time, files and all; the largest file takes 27 MB."""
+LARGE_BYTES: Final = 1024 * 1024
+LARGE_AT_ONCE: Final = 3
+"""Bodies above ``LARGE_BYTES`` that are held in memory at once; others wait at the door."""
+BODY_SECONDS: Final = 120.0
 PING_SECONDS: Final = 15.0
 USAGE_ROWS: Final = 200
 USAGE_SECONDS: Final = 1.0
@@ -55,10 +61,11 @@ NO_RETRY: Final = {"x-should-retry": "false"}
 
 @dataclass(eq=False, slots=True)
 class Exchange:
-    """One request and what is known of its answer. ``part`` is the newest state."""
+    """One request, whose files are kept already, and what is known of its answer. ``part`` is the newest state."""
 
     address: Address
     asked: Asked
+    files: tuple[FileRef, ...] = ()
     part: Part | None = None
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -97,6 +104,7 @@ class OpenAi:
 
     def __init__(self, desk: Desk, gate: Gate, seats: Seats, exchanges: Exchanges) -> None:
         self._desk, self._gate, self._seats, self._exchanges = desk, gate, seats, exchanges
+        self._large = asyncio.Semaphore(LARGE_AT_ONCE)
 
     @property
     def routes(self) -> list[Route]:
@@ -137,7 +145,7 @@ class OpenAi:
             return closed
         language = language_of(request, self._desk.kit.language)
         try:
-            return self._answer(request, asked(await json_body(request, BODY_BYTES)), language)
+            return await self._read(request, language)
         except Malformed as error:
             body = error_body(error.message, "invalid_request_error", param=error.param)
             return json_answer(body, 400)
@@ -147,14 +155,31 @@ class OpenAi:
         except StoreError as error:
             return json_answer(error_body(phrase(unstored(error), language), "server_error"), 503)
 
-    def _answer(self, request: Request, wanted: Asked, language: str) -> Response:
+    async def _read(self, request: Request, language: str) -> Response:
+        declared = request.headers.get("content-length", "")
+        if declared.isdigit() and int(declared) <= LARGE_BYTES:
+            return await self._answer(request, asked(await json_body(request, LARGE_BYTES)), language)
+        async with self._large:
+            return await self._answer(request, asked(await json_body(request, BODY_BYTES, BODY_SECONDS)), language)
+
+    async def _answer(self, request: Request, wanted: Asked, language: str) -> Response:
         if wanted.model not in self._names():
             return self._unknown(wanted.model)
         id_ = uuid.uuid4().hex
         clock = self._desk.kit.clock
-        exchange = Exchange(self._desk.place(f"{API_PREFIX}{id_}"), wanted)
+        files = tuple([await self._kept(file) for file in wanted.files])
+        exchange = Exchange(self._desk.place(f"{API_PREFIX}{id_}"), replace(wanted, files=()), files)
         completion = Completion(f"chatcmpl-{id_}", int(clock.now()), wanted.model, wanted.include_usage)
         return _Answer(self._desk, self._exchanges, self._seats, request, exchange, completion, language)
+
+    async def _kept(self, file: Brought) -> FileRef:
+        """On the disk, out of memory. Raises ``Refused`` for an upload that is not known."""
+        if not file.id:
+            path = await self._desk.kit.shelf.keep(file.data)
+            return FileRef(self._desk.kit.name, path, file.name, file.media_type, len(file.data), file.spoken)
+        (sent,) = await self._desk.uploads.use([file.id])
+        name = file.name or f"{file.label} {sent.upload.name}"
+        return FileRef(self._desk.kit.name, sent.path, name, sent.upload.media_type, sent.upload.size)
 
 
 def _model(name: str) -> dict[str, object]:
@@ -196,14 +221,9 @@ class _Answer(Response):
     async def _hand_in(self) -> str:
         """The sentence of a refusal, "" when the turn is on its way."""
         asked_, address = self._exchange.asked, self._exchange.address
-        files = tuple(
-            FileRef(address.channel, f"{address.chat}/{at}", f"picture-{at + 1}", image.media_type, len(image.data))
-            for at, image in enumerate(asked_.images)
-        )
-        now = self._desk.kit.clock.now()
-        message = UserMessage(
-            "1", address, self._desk.visitor(self._language), asked_.text, now, files=files, caller=asked_.caller
-        )
+        visitor, now = self._desk.visitor(self._language), self._desk.kit.clock.now()
+        files = self._exchange.files
+        message = UserMessage("1", address, visitor, asked_.text, now, files=files, caller=asked_.caller)
         return (await self._desk.hand_in(message)).refused
 
     async def _run(self, receive: Receive, send: Send) -> None:

@@ -19,7 +19,6 @@ from mdit_py_plugins.tasklists import tasklists_plugin
 
 from bot.outbox.dialect import speak
 from bot.outbox.partial import repaired
-from channels.web.formula import mathml
 
 LONGEST_BLOCK_CHARS: Final = 60_000
 """A single block beyond this is shown as plain text: rendering must never hold up the event loop."""
@@ -105,9 +104,12 @@ def code_block(code: str, language: str) -> str:
 
 
 def _formula(token: Token) -> str:
-    source = str(token.meta["source"])
+    from channels.web.formula import mathml  # a library comes with it, which most answers do not need
+
     drawn = mathml(token.content, display=bool(token.meta["display"]))
-    return drawn if drawn is not None else f'<code class="math">{escape(source)}</code>'
+    if drawn is None:
+        return f'<code class="math">{escape(str(token.meta["source"]))}</code>'
+    return drawn + escape(str(token.meta["behind"]))
 
 
 @lru_cache(maxsize=1)

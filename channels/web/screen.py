@@ -10,7 +10,9 @@ from typing import Any, Final
 from bot.core.ports import Clock
 from bot.core.stop import StopReason
 from bot.core.view import ApprovalCard, OutFile, Part, Phase, ToolLine
+from bot.inbox.retries import WORTH_ANOTHER
 from channels.web.render import Growing
+from channels.web.shown_file import ShownFile, outgoing
 
 Fields = dict[str, Any]
 Unsent = tuple[str, Fields]
@@ -31,6 +33,12 @@ class Said:
     text: str
     at: float
     block: int = 0
+    files: tuple[ShownFile, ...] = ()
+
+    def fields(self, turn: str) -> Fields:
+        path, message = f"v1/files/{turn}/said", self.id
+        files = [file.fields(path, {"message": message, "n": n}) for n, file in enumerate(self.files)]
+        return {"id": self.id, "text": self.text, "at": self.at, "block": self.block, "files": files}
 
 
 class Screen:
@@ -44,11 +52,13 @@ class Screen:
         self.tools: tuple[ToolLine, ...] = ()
         self.cards: tuple[ApprovalCard, ...] = ()
         self.notices: tuple[str, ...] = ()
-        self.files: tuple[OutFile, ...] = ()
+        self.files: tuple[ShownFile, ...] = ()
+        self._view_files: tuple[OutFile, ...] = ()
         self.phase: Phase | None = None
         self.stop: StopReason | None = None
         self.at = self.changed_at = clock.now()
         self.fresh = False
+        self._sought = False
         self._clock = clock
         self._growing = Growing()
         self._render_due = 0.0
@@ -64,12 +74,17 @@ class Screen:
         """True while there is only a message, and nothing of an answer."""
         return self.stop is None and self.phase is None
 
+    def seeks_question(self) -> bool:
+        """True where there is an answer and no question, and that once."""
+        sought, self._sought = self._sought, True
+        return not sought and not self.said
+
     def say(self, said: Said) -> list[Unsent]:
         """A person's message joins the turn; one that is already here changes nothing."""
         if any(one.id == said.id for one in self.said):
             return []
         self.said = (*self.said, said)
-        return [("message", {"turn": self.turn, **asdict(said)})]
+        return [("message", {"turn": self.turn, **said.fields(self.turn)})]
 
     def show(self, part: Part) -> list[Unsent]:
         """Make the pages equal the part. Idempotent: what is on the pages already makes no frame."""
@@ -80,7 +95,9 @@ class Screen:
         was = (self.text, self.blocks, self.tools, self.cards, self.notices, self.files, self.phase)
         self.changed_at = now
         self.text, self.tools, self.cards = part.markdown, view.tools, view.cards
-        self.notices, self.files, self.phase = view.notices, view.files, view.phase
+        self.notices, self.phase = view.notices, view.phase
+        if self._view_files != view.files:
+            self._view_files, self.files = view.files, tuple(map(outgoing, view.files))
         self._render(final=view.final)
         self.stop = view.stop
         return self.snapshot() if lost else self._difference(*was) + self._ending()
@@ -122,7 +139,7 @@ class Screen:
         tools: tuple[ToolLine, ...],
         cards: tuple[ApprovalCard, ...],
         notices: tuple[str, ...],
-        files: tuple[OutFile, ...],
+        files: tuple[ShownFile, ...],
         phase: Phase | None,
     ) -> list[Unsent]:
         frames: list[Unsent] = []
@@ -157,6 +174,7 @@ class Screen:
             return []
         notice = self.notices[-1] if self.notices else ""
         done = {"turn": self.turn, "stop": self.stop.value, "notice": notice, "at": self.changed_at}
+        done["retry"] = self.stop in WORTH_ANOTHER
         failed = [("error", {"turn": self.turn, "message": notice or self.stop.value})] if self.stop.is_failure else []
         return [*failed, ("done", done)]
 
@@ -169,7 +187,7 @@ class Screen:
             "block": 0,
             "html": list(self.blocks),
             "snapshot": True,
-            "said": [asdict(one) for one in self.said],
+            "said": [one.fields(self.turn) for one in self.said],
             "tools": [self._tool(line) for line in self.tools],
             "cards": [self._card(card) for card in self.cards],
             "notices": list(self.notices),
@@ -188,10 +206,7 @@ class Screen:
         return {"turn": self.turn, **asdict(card)}
 
     def _file_list(self) -> list[Fields]:
-        return [
-            {"name": file.name, "media_type": file.media_type, "href": f"v1/files/{self.turn}/{index}"}
-            for index, file in enumerate(self.files)
-        ]
+        return [file.fields(f"v1/files/{self.turn}/{index}", {}) for index, file in enumerate(self.files)]
 
 
 def _ids(lines: tuple[ToolLine, ...] | tuple[ApprovalCard, ...]) -> set[str]:

@@ -11,9 +11,10 @@ from bot.core.address import Address
 from bot.core.errors import StoreError
 from bot.core.tasks import first_failure
 from channels.web.bodies import json_answer, json_object, language_of
-from channels.web.desk import Desk, Refused
+from channels.web.desk import Desk
 from channels.web.events import Frame
 from channels.web.gate import Gate, Verdict
+from channels.web.refusal import Refused
 from channels.web.screen import encoded
 from channels.web.stream import Batch, Following, Seats, cursor_of
 from channels.web.words import phrase, unstored
@@ -84,7 +85,7 @@ class Socket:
         id_ = body.get("id")
         match body.get("type"):
             case "message":
-                receipt = await self._desk.say(address.chat, body.get("text"), id_, language)
+                receipt = await self._desk.say(address.chat, body.get("text"), id_, body.get("files"), language)
                 if receipt.refused:
                     return {"type": "error", "id": id_, "error": receipt.refused}
                 return {"type": "receipt", "id": id_, "turn": receipt.turn}

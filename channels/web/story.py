@@ -9,11 +9,12 @@ from typing import Final
 
 from bot.brain.progress import progress_of
 from bot.core.address import Address
-from bot.core.ports import Archive, Clock
+from bot.core.ports import ChannelKit, Clock, Shelf
 from bot.core.transcript import BreakRow, Row, UserRow
 from channels.web.events import ChatLog, Frame, Hub, Reader
 from channels.web.render import blocks
 from channels.web.screen import Said, Screen
+from channels.web.shown_file import attached, told
 
 MISSED_ROWS: Final = 400
 MISSED_TURNS: Final = 20
@@ -28,15 +29,15 @@ class Past:
     more: bool
 
 
-async def past(archive: Archive, address: Address, log: ChatLog, clock: Clock, limit: int) -> Past:
+async def past(kit: ChannelKit, address: Address, log: ChatLog, limit: int) -> Past:
     """The newest turns within ``limit`` rows, each as it is on the pages now where it is on them."""
-    rows = await archive.rows(address, limit)
+    rows = await kit.archive.rows(address, limit)
     more = len(rows) >= limit
     turns: dict[str, list[Row]] = {}
     for row in rows:
         turns.setdefault(row.turn, []).append(row)
     whole = list(turns.values())[more and len(turns) > 1 :]
-    told = await asyncio.to_thread(lambda: [restored(turn, clock) for turn in whole])
+    told = await asyncio.to_thread(lambda: [restored(turn, kit.clock, kit.shelf) for turn in whole])
     screens = {screen.turn: screen for screen in told}
     for turn, screen in log.screens.items():
         told_before = screens.get(turn)
@@ -48,7 +49,7 @@ async def past(archive: Archive, address: Address, log: ChatLog, clock: Clock, l
     return Past(tuple(screens.values()), more)
 
 
-def restored(rows: Sequence[Row], clock: Clock) -> Screen:
+def restored(rows: Sequence[Row], clock: Clock, shelf: Shelf) -> Screen:
     """One turn from its rows, in order."""
     progress = progress_of(rows)
     screen = Screen(rows[0].turn, clock)
@@ -56,8 +57,9 @@ def restored(rows: Sequence[Row], clock: Clock) -> Screen:
     for at, row in enumerate(rows):
         if isinstance(row.body, UserRow):
             before = len(blocks(progress_of(rows[:at]).text)) if row.body.steered else 0
-            screen.say(Said(row.body.message_id, row.body.text, row.at, before))
-    screen.tools, screen.files = progress.tools, progress.files
+            files = tuple(attached(file, shelf) for file in row.body.files)
+            screen.say(Said(row.body.message_id, row.body.text, row.at, before, files))
+    screen.tools, screen.files = progress.tools, tuple(told(file, shelf) for file in progress.files)
     screen.fresh = any(isinstance(row.body, BreakRow) for row in rows)
     if progress.end and progress.end.text:
         screen.notices = (progress.end.text,)
@@ -65,7 +67,7 @@ def restored(rows: Sequence[Row], clock: Clock) -> Screen:
     return screen
 
 
-async def opening(hub: Hub, archive: Archive, address: Address, reader: Reader, clock: Clock) -> list[Frame]:
+async def opening(hub: Hub, kit: ChannelKit, address: Address, reader: Reader) -> list[Frame]:
     """What a reader that has just connected must be given first; afterwards its cursor is at the tip of the log.
 
     Without a cursor: the turns that are running. With one: exactly what it missed; where the log no longer has that (it
@@ -76,13 +78,13 @@ async def opening(hub: Hub, archive: Archive, address: Address, reader: Reader, 
         frames = log.snapshot(screen for screen in log.screens.values() if screen.live)
     else:
         exact = log.since(reader.cursor)
-        frames = await _missed(log, archive, address, reader.cursor, clock) if exact is None else exact
+        frames = await _missed(log, kit, address, reader.cursor) if exact is None else exact
     reader.cursor = log.tip
     return frames
 
 
-async def _missed(log: ChatLog, archive: Archive, address: Address, cursor: int, clock: Clock) -> list[Frame]:
-    story = await past(archive, address, log, clock, MISSED_ROWS)
+async def _missed(log: ChatLog, kit: ChannelKit, address: Address, cursor: int) -> list[Frame]:
+    story = await past(kit, address, log, MISSED_ROWS)
     since = cursor / 1_000_000 - SLACK_SECONDS if cursor <= log.tip else 0.0
     missed = [screen for screen in story.screens if screen.live or screen.changed_at >= since]
     for screen in missed:

@@ -17,8 +17,8 @@ from bot.core.address import Address
 from bot.core.errors import StoreError
 from bot.core.ports import ChannelKit
 from bot.core.tasks import first_failure
-from channels.web.desk import Refused
 from channels.web.events import Frame, Hub, Reader
+from channels.web.refusal import Refused
 from channels.web.story import opening
 
 SEATS_PER_CLIENT: Final = 128
@@ -111,7 +111,7 @@ class Following:
 
     async def _batch(self, reader: Reader) -> Batch:
         reader.awake.clear()
-        frames = await opening(self._hub, self._kit.archive, self._address, reader, self._kit.clock)
+        frames = await opening(self._hub, self._kit, self._address, reader)
         asides, reader.asides = list(reader.asides.values()), {}
         beat, reader.beat = reader.beat, False
         return Batch(frames, asides, beat, reader.cursor or 0)

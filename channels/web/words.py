@@ -33,6 +33,10 @@ WORDS: Final[dict[str, dict[str, str]]] = {
         "en": "The message is longer than {limit} characters. Please send it in pieces.",
         "zh": "消息超过 {limit} 个字符，请分段发送。",
     },
+    "words_too_long": {
+        "en": "The messages of this request are longer than {limit} characters.",
+        "zh": "此请求的消息超过 {limit} 个字符。",
+    },
     "text_empty": {"en": "There is no text in this message.", "zh": "这条消息没有文字。"},
     "bad_chat": {
         "en": "“chat” must be 1 to 64 letters, digits, “_” or “-”, and must not begin with “api-”.",
@@ -87,6 +91,45 @@ WORDS: Final[dict[str, dict[str, str]]] = {
     "unfinished": {"en": "The answer could not be finished.", "zh": "回答未能完成。"},
     "gone": {"en": "This answer has no reader any more.", "zh": "该回答已无人接收。"},
     "no_file": {"en": "This file is no longer here.", "zh": "该文件已不在此处。"},
+    "no_picture": {"en": "There is no picture of this file.", "zh": "该文件没有可显示的图片。"},
+    "file_too_large": {
+        "en": "“{name}” is too large: a file may have up to {limit} MB.",
+        "zh": "“{name}” 太大：单个文件最大 {limit} MB。",
+    },
+    "files_too_many": {
+        "en": "These are too many files: a message may have up to {limit}.",
+        "zh": "文件太多：一条消息最多 {limit} 个。",
+    },
+    "file_empty": {"en": "“{name}” is empty.", "zh": "“{name}” 是空文件。"},
+    "file_broken": {
+        "en": "The file did not arrive whole. Please send it again.",
+        "zh": "文件没有完整到达，请重新发送。",
+    },
+    "file_unknown": {
+        "en": "A file of this message is no longer here: files wait for their message for an hour. Please attach it again.",
+        "zh": "这条消息的某个文件已不在此处：文件只为消息保留一小时。请重新添加。",
+    },
+    "files_busy": {
+        "en": "Too many files are on their way at once. Please try again in a moment.",
+        "zh": "同时上传的文件太多，请稍后再试。",
+    },
+    "files_waiting": {
+        "en": "Too many files wait for their message. Send or remove some, or try again in an hour.",
+        "zh": "等待发送的文件太多。请发送或移除一些，或一小时后再试。",
+    },
+    "bad_files": {
+        "en": "“files” must be a list of ids that “POST /v1/files” gave.",
+        "zh": "“files” 必须是由 “POST /v1/files” 返回的 id 列表。",
+    },
+    "no_form_file": {"en": "There is no file in this form.", "zh": "该表单中没有文件。"},
+    "file_disk_full": {
+        "en": "The file was not accepted: the disk of the machine I run on is full. Free some space there.",
+        "zh": "文件没有被接收：我所在机器的磁盘已满。请释放一些空间。",
+    },
+    "file_not_stored": {
+        "en": "The file was not accepted: my data folder cannot be written. Give the user I run as the right to.",
+        "zh": "文件没有被接收：我的数据文件夹不可写。请授予运行我的用户写入权限。",
+    },
 }
 
 

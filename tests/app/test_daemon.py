@@ -16,7 +16,7 @@ from bot.core.address import Address, Sender
 from bot.core.errors import AlreadyRunning
 from bot.core.inbound import UserMessage
 from bot.store.store import Store
-from tests.app.conftest import StartDaemon
+from tests.app.conftest import CONFIG, StartDaemon
 from tests.sim.llm import LlmSim, When, answer, call, gate, sleep, status, stop, text, usage
 
 
@@ -204,17 +204,26 @@ async def test_b264_a_provider_that_refuses_is_told_in_one_sentence_without_its_
         assert words in done["notice"] and "sk-" not in done["notice"] and "Traceback" not in done["notice"]
 
 
-async def test_a_key_that_is_refused_is_seen_in_the_status_until_it_works(
+async def test_a_key_that_is_refused_is_seen_in_the_status_and_left_alone_until_it_is_changed(
     sim: LlmSim, daemon: StartDaemon, control: Callable[[], ControlClient]
 ) -> None:
     sim.script(answer(status(401)), answer(text("It works.")))
     async with daemon(sim.url) as live, control() as client:
         await live.until_done(turn=await live.say("hi"))
-        assert "openai" in (await client.status())["trouble"]
+        told = await client.status()
+        assert "openai" in told["trouble"] and "/model reset" in told["trouble"]
+        assert [(one["provider"], one["model"]) for one in told["resting"]] == [("openai", "every model")]
         shown, _ = await live.until_done(turn=await live.say("/status", message_id="m2"))
         assert "openai" in shown.partition("⚠")[2]
-        await live.until_done(turn=await live.say("hi again", message_id="m3"))
-        assert (await client.status())["trouble"] == ""
+    async with daemon(sim.url) as live, control() as client:
+        assert (await client.status())["resting"] == told["resting"], "over a restart"
+        _, done = await live.until_done(turn=await live.say("hi again", message_id="m3"))
+        assert "does not accept its key" in done["notice"] and len(sim.chats) == 1
+    async with daemon(sim.url, CONFIG.replace("sk-test-0123456789", "sk-another-0123")) as live, control() as client:
+        shown, _ = await live.until_done(turn=await live.say("and now?", message_id="m4"))
+        assert shown == "It works."
+        told = await client.status()
+        assert (told["trouble"], told["resting"]) == ("", [])
 
 
 async def test_the_command_line_reaches_the_daemon(
@@ -288,7 +297,8 @@ async def test_a_restart_shows_the_whole_conversation_again(sim: LlmSim, daemon:
         await live.until_done(turn=await live.say("one"))
     async with daemon(sim.url) as live:
         await live.until_done(turn=await live.say("what did I say?", message_id="m2"))
-        assert [m["content"] for m in sim.chats[1].body["messages"][1:3]] == ["one", "The first answer."]
+        asked, answered = (m["content"] for m in sim.chats[1].body["messages"][1:3])
+        assert asked.startswith("one\n\n<now>") and answered == "The first answer."
 
 
 async def test_unfinished_messages_of_a_channel_that_is_off_wait_and_stop_nobody(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 
 import pytest
 
@@ -18,19 +19,20 @@ from bot.core.errors import (
     StreamStalled,
 )
 from bot.core.model import ModelRef
+from bot.providers.parking import Parked
 from tests.fakes.clock import FakeClock
 
 MODEL = ModelRef("lab", "m")
 
 
-def board(clock: FakeClock, *answers: bool) -> tuple[ModelFaults, list[str]]:
+def board(clock: FakeClock, *answers: bool, parked: Sequence[Parked] = ()) -> tuple[ModelFaults, list[str]]:
     waiting, asked = list(answers), []
 
     async def works(provider: str) -> bool:
         asked.append(provider)
         return waiting.pop(0)
 
-    return ModelFaults(clock, "UTC", works), asked
+    return ModelFaults(clock, "UTC", works, lambda: parked), asked
 
 
 async def watched(faults: ModelFaults, clock: FakeClock, seconds: float) -> None:
@@ -98,3 +100,42 @@ def test_each_reader_has_it_in_their_language() -> None:
     faults = ModelFaults(FakeClock(), "UTC")
     faults.met(MODEL, KeyRefused("x"))
     assert "密钥" in faults.sentences("zh")[0] and "its key" in faults.sentences("en")[0]
+
+
+def parked(kind: str = "KeyRefused", model: str = "", times: int = 1) -> Parked:
+    return Parked("digest", "lab", model, kind, 1_800_018_000.0, times)
+
+
+async def test_what_is_left_alone_for_hours_is_told_with_how_to_end_it_and_until_when() -> None:
+    clock, resting = FakeClock(), [parked(), parked("ModelForbidden", "big")]
+    faults = ModelFaults(clock, "UTC", parked=lambda: resting)
+    faults.met(MODEL, KeyRefused("x"))
+    key, model = faults.sentences("en")
+    assert key.startswith("lab does not accept its key") and key.endswith("`/model reset` has it asked at once.")
+    assert "“big”" in model
+    assert "密钥" in faults.sentences("zh")[0] and "/model reset" in faults.sentences("zh")[0]
+    assert faults.resting() == [
+        {"provider": "lab", "model": "every model", "until": "13:00 UTC"},
+        {"provider": "lab", "model": "big", "until": "13:00 UTC"},
+    ]
+
+
+async def test_a_key_that_was_refused_before_the_start_is_proven_as_well() -> None:
+    clock, resting, asked = FakeClock(), [parked()], []
+
+    async def works(provider: str) -> bool:
+        asked.append(provider)
+        resting.clear()
+        return True
+
+    faults = ModelFaults(clock, "UTC", works, lambda: resting)
+    await watched(faults, clock, LOOK_SECONDS)
+    assert asked == ["lab"] and faults.sentences("en") == []
+
+
+@pytest.mark.parametrize("one", [parked("NoCredit"), parked(times=2), parked("ModelForbidden", "big")])
+async def test_nothing_free_proves_an_account_or_a_second_refusal(one: Parked) -> None:
+    clock = FakeClock()
+    faults, asked = board(clock, parked=[one])
+    await watched(faults, clock, LOOK_SECONDS)
+    assert asked == []

@@ -8,6 +8,8 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 from typing import Protocol
 
+import pytest
+
 from tests.channels.stages import DiscordStage, SlackStage, Stage, TelegramStage
 from tests.sim import discord as discord_sim
 from tests.sim import telegram as telegram_sim
@@ -185,3 +187,6 @@ ROOMS: dict[str, Callable[[], AbstractAsyncContextManager[Room]]] = {
     "slack-channel-edits": partial(slack, "edit"),
     "slack-channel-streams": partial(slack, "native"),
 }
+ORDINARY = ("telegram-group", "discord-opened", "slack-channel-edits")
+ROOM_PARAMS = [pytest.param(name, marks=() if name in ORDINARY else pytest.mark.prove) for name in ROOMS]
+"""One of each platform in the ordinary test run, and all by ``make prove``."""

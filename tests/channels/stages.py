@@ -24,7 +24,7 @@ from tests.sim.llm import LlmSim
 from tests.sim.slack import BOT_USER, SlackSim
 from tests.sim.telegram import TelegramSim
 
-STOP = "Stop"
+STOP, AGAIN = "Stop", "Try again"
 _BOLD = re.compile(r"\*\*(\S(?:[^*]*\S)?)\*\*")
 
 
@@ -216,7 +216,9 @@ class WebStage:
                     self._take(kind, json.loads(value))
 
     def _take(self, kind: str, data: dict[str, Any]) -> None:
-        turn = self._turns.setdefault(data["turn"], {"text": "", "notices": [], "cards": {}, "stop": ""})
+        turn = self._turns.setdefault(
+            data["turn"], {"text": "", "notices": [], "cards": {}, "stop": "", "retry": False}
+        )
         match kind:
             case "token":
                 turn["text"] = turn["text"][: data["offset"]] + data["text"]
@@ -225,7 +227,7 @@ class WebStage:
             case "notice":
                 turn["notices"] = data["notices"]
             case "done":
-                turn["stop"] = data["stop"]
+                turn["stop"], turn["retry"] = data["stop"], data["retry"]
 
     @property
     def texts(self) -> Sequence[str]:
@@ -237,7 +239,9 @@ class WebStage:
     def labels(self) -> Sequence[str]:
         cards = [card for turn in self._turns.values() for card in turn["cards"].values() if not card]
         running = [turn for turn in self._turns.values() if turn["text"] and not turn["stop"]]
-        return [*(["Allow once"] * len(cards)), *(["Stop"] * len(running))]
+        last = [turn for turn in self._turns.values() if turn["text"] or turn["notices"]][-1:]
+        again = [AGAIN for turn in last if turn["retry"]]
+        return [*(["Allow once"] * len(cards)), *([STOP] * len(running)), *again]
 
     async def say(self, text: str) -> str:
         self._said += 1
@@ -250,8 +254,13 @@ class WebStage:
         raise NotImplementedError("what was sent on the page cannot be changed there")
 
     async def press(self, label: str) -> None:
-        if label == "Stop":
+        if label == STOP:
             await self.say("/stop")
+            return
+        if label == AGAIN:
+            turn = next(id for id, turn in self._turns.items() if turn["retry"])
+            async with self._session.post(f"{self._url}/v1/retry", json={"chat": "main", "turn": turn}) as answer:
+                assert answer.status == 200, await answer.text()
             return
         [card] = [id for turn in self._turns.values() for id, decision in turn["cards"].items() if not decision]
         body = {"decision": "once", "chat": "main"}
@@ -354,4 +363,4 @@ async def eventually(holds: Callable[[], Any], seconds: float = 20.0) -> None:
             await asyncio.sleep(0.02)
 
 
-__all__ = ["STAGES", "Stage", "eventually", "free_port", "living"]
+__all__ = ["AGAIN", "STAGES", "STOP", "Stage", "eventually", "free_port", "living"]

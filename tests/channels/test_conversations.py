@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.channels.rooms import ROOMS
-from tests.channels.stages import STAGES, Stage, eventually, free_port, living
+from tests.channels.rooms import ROOM_PARAMS, ROOMS
+from tests.channels.stages import AGAIN, STAGES, STOP, Stage, eventually, free_port, living
 from tests.channels.telegram.texts import LONG
 from tests.sim.llm import LlmSim, When, answer, call, gate, status, text
 
@@ -32,7 +32,7 @@ class Scene:
         assert list(self.stage.texts) == list(texts)
 
 
-@pytest.fixture(params=[*STAGES, *ROOMS])
+@pytest.fixture(params=[*STAGES, *ROOM_PARAMS])
 async def scene(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Scene]:
     name, port = request.param, free_port()
     opened = STAGES[name](port) if name in STAGES else ROOMS[name]()
@@ -56,7 +56,7 @@ async def test_an_answer_that_grows_can_be_stopped_and_keeps_its_text(scene: Sce
     assert "a very long answer." in scene.stage.texts[-1]
     await scene.stage.press("Stop")
     await eventually(lambda: any("Stopped." in shown for shown in scene.stage.texts))
-    await eventually(lambda: not scene.stage.labels)
+    await eventually(lambda: STOP not in scene.stage.labels)
     assert [shown for shown in scene.stage.texts if "very long answer" in shown] == [
         "This is going to be a very long answer.\n\nStopped."
     ]
@@ -119,13 +119,29 @@ async def test_the_last_message_is_answered_once_more_in_a_new_one(scene: Scene)
 async def test_a_model_that_cannot_answer_is_a_sentence_not_a_silence(scene: Scene) -> None:
     scene.llm.script(answer(status(401), repeat=True))
     await scene.stage.say("hello")
-    await eventually(lambda: scene.stage.texts and not scene.stage.labels, 25)
+    await eventually(lambda: scene.stage.texts and STOP not in scene.stage.labels, 25)
     shown = "\n".join(scene.stage.texts)
     assert "key" in shown.lower(), shown
     assert "401" not in shown and "sk-test" not in shown and "Traceback" not in shown
 
 
+async def test_an_answer_that_ended_badly_is_tried_again_by_its_button_once(scene: Scene) -> None:
+    scene.llm.script(answer(status(500), when=When(nth=1)), answer(text("The sea is salty.")))
+    await scene.stage.say("what is the sea?")
+    await eventually(lambda: AGAIN in scene.stage.labels)
+    failed = len(scene.stage.texts)
+    await scene.stage.press(AGAIN)
+    await scene.stage.press(AGAIN)
+    await eventually(lambda: "The sea is salty." in scene.stage.texts)
+    await asyncio.sleep(0.5)
+    assert list(scene.stage.texts)[failed:] == ["The sea is salty."]
+    assert str(scene.llm.requests[-1].body["messages"]).count("what is the sea?") == 1
+
+
 @pytest.mark.timeout(90)
+@pytest.mark.parametrize(
+    "scene", [*STAGES, *(pytest.param(name, marks=pytest.mark.prove) for name in ROOMS)], indirect=True
+)
 async def test_an_answer_of_twenty_thousand_characters_comes_whole(scene: Scene) -> None:
     assert len(LONG) > 20_000
     scene.llm.script(answer(*(text(LONG[at : at + 50]) for at in range(0, len(LONG), 50)), tokens_per_second=500))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.channels.rooms import ROOMS, Room
+from tests.channels.rooms import ROOM_PARAMS, ROOMS, Room
 from tests.channels.stages import eventually, free_port, living
 from tests.sim.llm import LlmSim, When, answer, call, text
 from tests.sim.llm.script import Answer
@@ -25,7 +25,7 @@ async def llm() -> AsyncIterator[LlmSim]:
         assert running.violations == []
 
 
-@pytest.fixture(params=ROOMS)
+@pytest.fixture(params=ROOM_PARAMS)
 async def room(request: pytest.FixtureRequest) -> AsyncIterator[Room]:
     async with ROOMS[request.param]() as opened:
         yield opened

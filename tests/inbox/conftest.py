@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,12 +29,13 @@ from bot.core.view import Limits
 from bot.inbox.access import Access
 from bot.inbox.admission import Admission
 from bot.inbox.announcements import Announcements
-from bot.inbox.commands import Commands, Stopped
+from bot.inbox.commands import Commands, Stopped, models_told
 from bot.inbox.gate import Gate
 from bot.inbox.groups import Groups
 from bot.inbox.lanes import Lanes, WhenBusy
 from bot.inbox.links import Links
 from bot.inbox.manners import Manners
+from bot.inbox.model_commands import ModelCommands
 from bot.inbox.pairing import Pairing
 from bot.inbox.receiving import Inbox
 from bot.inbox.retries import Retries
@@ -182,6 +183,9 @@ def open_house(tmp_path: Path) -> OpenHouse:
             lanes: Lanes
             inbox: Inbox
 
+            async def reset() -> Sequence[str]:
+                return ["a"]
+
             async def stop(turn: Turn) -> Stopped:
                 return "stopped" if lanes.stop(turn.address, lambda other: other.id != turn.id) else "nothing"
 
@@ -208,6 +212,14 @@ def open_house(tmp_path: Path) -> OpenHouse:
                     chat_settings,
                     Links(store.links, clock, announcements.tell),
                     Purse(store.usage, MoneyLimits(), clock, "UTC"),
+                    ModelCommands(
+                        chat_settings,
+                        store.transcript,
+                        lambda name: ModelRef("a", "big") if name in ("big", "a/big") else None,
+                        reset,
+                        lambda turn: gate.is_owner(turn.sender),
+                        lambda language: models_told(about, language),
+                    ),
                 ),
                 publisher=publisher,
                 store=store,

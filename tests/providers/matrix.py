@@ -238,4 +238,3 @@ async def house(kind: Kind, sim: LlmSim, folder: Path, *, alone: bool = False, *
         finally:
             await models.aclose()
             await http.aclose()
-

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -48,7 +49,8 @@ async def test_every_vendor_that_can_is_held_to_the_shape(bench: Bench, sim: Llm
     assert (WORDS in json.dumps(body)) is (bench.kind != "anthropic"), "others may take it and not keep to it"
 
 
-async def test_openai_itself_needs_no_words(sim: LlmSim, tmp_path: Any) -> None:
+async def test_openai_itself_needs_no_words(sim: LlmSim, tmp_path: Path) -> None:
+    sim.api_key = None
     async with house(KINDS["openai"], sim, tmp_path) as home:
         home.script(answer(text(GOOD)))
         bench = Bench(VENDORS["openai"], sim)

@@ -39,10 +39,10 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
     "command_help": {
         "en": "Just write. Commands:\n\n- /new: start a new conversation\n- /stop: stop what I am doing\n"
         "- /retry: answer your last message once more\n"
-        "- /status: how I am doing\n- /model: which models answer\n- /usage: what today cost\n- /settings: language, time zone and more\n"
+        "- /status: how I am doing\n- /model: which models answer, and pick one\n- /why: how the last answer came about\n- /usage: what today cost\n- /settings: language, time zone and more\n"
         "- /link: you are the same person on another platform\n- /help: this text",
         "zh": "直接发消息即可。命令：\n\n- /new：开始新的对话\n- /stop：停止当前任务\n"
-        "- /retry：重新回答你的上一条消息\n- /status：运行状态\n- /model：使用的模型\n- /usage：今日用量\n- /settings：语言、时区等\n"
+        "- /retry：重新回答你的上一条消息\n- /status：运行状态\n- /model：查看或选定模型\n- /why：上一条回答的由来\n- /usage：今日用量\n- /settings：语言、时区等\n"
         "- /link：在其他平台上是同一个人\n- /help：本帮助",
     },
     "copy_above": {
@@ -55,7 +55,8 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
     "menu_retry": {"en": "Answer my last message once more", "zh": "重新回答我的上一条消息"},
     "menu_status": {"en": "How I am, and which model answers", "zh": "查看运行状态和当前模型"},
     "menu_usage": {"en": "What you have used today", "zh": "查看今天的用量"},
-    "menu_model": {"en": "Which models answer, in which order", "zh": "查看模型及其顺序"},
+    "menu_model": {"en": "Which models answer, and pick one", "zh": "查看或选定模型"},
+    "menu_why": {"en": "Why the last answer came about as it did", "zh": "查看上一条回答的由来"},
     "menu_settings": {"en": "Language, time zone and more for this chat", "zh": "本聊天的语言、时区等设置"},
     "menu_help": {"en": "What I can do", "zh": "查看使用帮助"},
     "command_help_owner": {
@@ -127,6 +128,17 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
     "link_locked": {"en": "Too many wrong codes: try again in an hour.", "zh": "错误代码过多：请一小时后再试。"},
     "link_off": {"en": "This account is on its own again.", "zh": "此账号已取消关联。"},
     "link_none": {"en": "This account is not linked with another.", "zh": "此账号没有关联其他账号。"},
+    "button_retry": {"en": "Try again", "zh": "再试一次"},
+    "retry_begun": {"en": "Trying once more.", "zh": "正在再试一次。"},
+    "retry_done": {"en": "This has been tried again already.", "zh": "已经再试过一次了。"},
+    "retry_over": {
+        "en": "You have asked something newer since; /retry answers that once more.",
+        "zh": "此后已有更新的提问；发送 /retry 可让我再回答一次最新的提问。",
+    },
+    "retry_not_yours": {
+        "en": "Only the person who asked, or an owner, can try this again.",
+        "zh": "只有提问者或所有者可以再试一次。",
+    },
     "retry_nothing": {
         "en": "There is nothing in this conversation that I could answer once more.",
         "zh": "这个对话中没有可以重新回答的消息。",
@@ -148,6 +160,36 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
         "en": "A small demo model on this machine is answering. For a better one: {how}",
         "zh": "目前由本机上的小型演示模型回答。想要更好的模型：{how}",
     },
+    "model_how": {
+        "en": "`/model NAME` picks one for this chat, `/model auto` undoes that.",
+        "zh": "`/model 名称` 为本聊天选定模型，`/model auto` 取消选定。",
+    },
+    "model_picked": {
+        "en": "Picked for this chat: {model}. No other answers in its place.",
+        "zh": "本聊天已选定：{model}。不会由其他模型代替。",
+    },
+    "model_auto": {"en": "The model is chosen for each message again.", "zh": "已恢复为逐条消息自动选择模型。"},
+    "model_unknown": {
+        "en": "I have no model `{name}` that can be asked now. `/model` lists those there are.",
+        "zh": "没有可用的模型 `{name}`。发送 `/model` 查看现有模型。",
+    },
+    "model_reset": {"en": "Asked again from now on: {models}.", "zh": "即刻起重新启用：{models}。"},
+    "model_reset_none": {"en": "No model was being left alone.", "zh": "没有被暂停使用的模型。"},
+    "why_nothing": {"en": "There is no answer in this chat yet that I could explain.", "zh": "本聊天中还没有可以解释的回答。"},
+    "why_models": {"en": "Models, in this order: {models} (decided by: {rule})", "zh": "模型（按顺序）：{models}（依据：{rule}）"},
+    "why_private": {
+        "en": "Private: only models on this machine or network",
+        "zh": "私密：仅使用本机或本地网络中的模型",
+    },
+    "why_read": {
+        "en": "Read as: {intent} (near: {scores}); complexity {complexity}; privacy {privacy}",
+        "zh": "理解为：{intent}（相近：{scores}）；复杂度 {complexity}；隐私 {privacy}",
+    },
+    "why_steps": {
+        "en": "Model calls: {steps} ({because}), by {models}, {tokens} tokens",
+        "zh": "模型调用：{steps} 次（{because}），由 {models} 完成，共 {tokens} 个令牌",
+    },
+    "why_end": {"en": "Ended: {reason}", "zh": "结束方式：{reason}"},
     "command_usage": {"en": "Your usage today:", "zh": "你今天的用量："},
     "command_usage_none": {"en": "You have used no model today.", "zh": "你今天还没有使用过模型。"},
     "command_usage_budget": {

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Final, Literal
+from dataclasses import replace
+from typing import Final
 
 from bot.outbox.formula.commands import ACCENTS, INTEGRALS, LIMITS, SOFT
 from bot.outbox.formula.letters import lowered, marked, raised, styled
+from bot.outbox.formula.spacing import Bit, BitKind, joined
 from bot.outbox.formula.tree import (
     Accent,
     Fenced,
     Fraction,
     Framed,
-    Kind,
     Node,
     Root,
     Row,
@@ -25,34 +25,17 @@ from bot.outbox.formula.tree import (
 )
 
 STRIKE: Final = "\u0336"
-_LOUD: Final = frozenset("×÷·⋅∗⋆∘∙∪∩∖∧∨⊕⊖⊗⊘⊙⊎⊔⊓⋊⋉⨯")
-"""Operators with space around them wherever they stand."""
 _QUIET_ALPHABETS: Final = frozenset(("", "upright", "SANS-SERIF", "MONOSPACE"))
 _ROOTS: Final = {"2": "√", "3": "∛", "4": "∜"}
-
-Bit_kind = Kind | Literal["operand", "fraction", "space", "group"]
-
-
-@dataclass(frozen=True, slots=True)
-class Bit:
-    """A piece of a line. ``bare``: it ends with a script of ordinary letters, which another letter would join. ``numeric``:
-    a fraction of numbers. ``ordinary``: nothing in it needs parentheses. ``before`` and ``after``: space in the source."""
-
-    text: str
-    kind: Bit_kind
-    bare: bool = False
-    numeric: bool = False
-    before: bool = False
-    after: bool = False
 
 
 def plain(row: Row, *, beside: bool = False) -> str:
     """One line. ``beside``: something that multiplies it stands behind."""
-    return _joined(_bits(row), tight=False, nested=False, beside=beside).strip()
+    return joined(_bits(row), tight=False, nested=False, beside=beside).strip()
 
 
 def _line(row: Row, *, tight: bool) -> str:
-    return _joined(_bits(row), tight=tight, nested=True).strip()
+    return joined(_bits(row), tight=tight, nested=True).strip()
 
 
 def _bits(row: Row) -> list[Bit]:
@@ -128,85 +111,6 @@ def _symbol(node: Symbol) -> Bit:
     return Bit(text, node.kind, before=node.before, after=node.after)
 
 
-def _joined(bits: Sequence[Bit], *, tight: bool, nested: bool, beside: bool = False) -> str:
-    """``tight``: no space that is not needed, as in scripts. ``nested``: space around plus and minus as in the source."""
-    pieces: list[str] = []
-    depth = 1 if nested else 0
-    gap = ""
-    last: Bit | None = None
-    for number, bit in enumerate(bits):
-        if bit.kind == "space":
-            gap = max(gap, bit.text, key=len)
-            continue
-        depth -= bit.kind == "close" and depth > nested
-        before, after = _gaps(last, bit, tight=tight, inner=depth > 0)
-        text = bit.text
-        if bit.kind == "fraction" and (_multiplied(last, bits[number + 1 :], beside=beside)):
-            mixed = bit.numeric and last is not None and last.kind == "number"
-            text, before = (text, " ") if mixed else (f"({text})", before)
-        if last is None or last.text.endswith(" ") or text.startswith(" "):
-            gap = before = ""
-        pieces += (max(gap, before, key=len), text)
-        gap, last = after, bit
-        depth += bit.kind == "open"
-    return "".join(pieces)
-
-
-_FACTORS: Final = frozenset(("letter", "number", "operand", "close", "group", "function", "fraction", "word"))
-
-
-def _multiplied(last: Bit | None, behind: Sequence[Bit], *, beside: bool) -> bool:
-    """Whether a fraction stands next to something that it would draw into itself."""
-    if last is not None and (last.kind in _FACTORS - {"word"} or last.text in ("/", "÷")):
-        return True
-    following = next((bit for bit in behind if bit.kind != "space"), None)
-    if following is None or (behind[0].kind == "space" and len(behind[0].text) > 1):
-        return following is None and beside
-    if following.kind == "word" and following.text.startswith(" "):
-        return False
-    return following.kind in _FACTORS - {"close"} | {"open", "big"}
-
-
-def _gaps(last: Bit | None, bit: Bit, *, tight: bool, inner: bool) -> tuple[str, str]:
-    """The space before ``bit`` and, as far as that does not depend on what follows, behind it."""
-    kind = bit.kind
-    if kind == "relation":
-        return ("", "") if tight else (" ", " ")
-    if kind == "binary":
-        unary = last is None or last.kind in ("relation", "binary", "open", "comma", "big", "function")
-        if unary and bit.text in SOFT:
-            return _before_operand(last, bit, tight=tight), ""
-        if tight or bit.text == "/" or (inner and bit.text not in _LOUD):
-            wide = not tight and (bit.before or (bit.after and bit.text not in SOFT))
-            return (" ", " ") if wide else ("", "")
-        return " ", " "
-    if kind == "comma":
-        before = " " if bit.text == ":" and bit.before and not tight else ""
-        wide = bit.after or (bit.text in ",;" and not inner)
-        return before, " " if wide and not tight else ""
-    if kind in ("close", "postfix"):
-        return "", ""
-    if kind == "fence":
-        return (" " if bit.before and bit.after and not tight else "",) * 2
-    return _before_operand(last, bit, tight=tight), ""
-
-
-def _before_operand(last: Bit | None, bit: Bit, *, tight: bool) -> str:
-    if last is None:
-        return ""
-    if last.kind == "function" or last.kind == "big":
-        named = bit.kind not in ("open", "group", "fraction") if last.kind == "function" else not tight
-        return " " if named else ""
-    follows = last.kind in _FACTORS
-    if bit.kind == "function":
-        return " " if follows else ""
-    if bit.kind == "big":
-        return " " if follows and not tight else ""
-    if last.bare and bit.text[:1].isalnum():
-        return " "
-    return " " if last.kind == bit.kind == "number" else ""
-
-
 _KEPT_KINDS: Final = frozenset(("function", "relation", "fence", "close"))
 """What these are they remain with scripts."""
 
@@ -216,7 +120,7 @@ def _scripted(node: Scripted) -> Bit:
     big = base.kind == "big" or (base.kind == "function" and node.below is not None and base.text in LIMITS)
     above, over = _script(node.above, raised, "^") if node.above else ("", True)
     below, under = _script(node.below, lowered, "_") if node.below else ("", True)
-    kind: Bit_kind = "big" if big else base.kind if base.kind in _KEPT_KINDS else "operand"
+    kind: BitKind = "big" if big else base.kind if base.kind in _KEPT_KINDS else "operand"
     if not under and over and above and not big:
         text, bare = base.text + above + below, not below.endswith(")")
     else:
@@ -231,14 +135,14 @@ def _base(node: Node) -> Bit:
         return Bit("", "operand")
     if len(bits) == 1 and bits[0].kind != "fraction" and not isinstance(node, Root):
         return bits[0]
-    text = _joined(bits, tight=False, nested=True)
+    text = joined(bits, tight=False, nested=True)
     return Bit(text if _is_whole(bits) else f"({text})", "group")
 
 
 def _script(row: Row, small: object, mark: str) -> tuple[str, bool]:
     """The script, and whether it is one in small letters."""
     bits = _bits(row)
-    text = _joined(bits, tight=True, nested=True).strip().replace("′′", "″")
+    text = joined(bits, tight=True, nested=True).strip().replace("′′", "″")
     words = all(bit.kind in ("word", "function") for bit in bits) and len(text) > 1
     found = "" if words else (raised(text) if mark == "^" else lowered(text))
     if found:
@@ -250,7 +154,7 @@ def _script(row: Row, small: object, mark: str) -> tuple[str, bool]:
 
 def _fraction(node: Fraction) -> Bit:
     top, bottom = _bits(node.top), _bits(node.bottom)
-    above, below = (_joined(bits, tight=False, nested=True).strip() for bits in (top, bottom))
+    above, below = (joined(bits, tight=False, nested=True).strip() for bits in (top, bottom))
     if not node.bar:
         return Bit(f"C({above}, {below})", "group")
     numeric = all(bit.kind == "number" for bit in (*top, *bottom))
@@ -316,7 +220,7 @@ def _is_whole(bits: Sequence[Bit]) -> bool:
 
 def _root(node: Root, following: Node | None) -> Bit:
     bits = _bits(node.body)
-    text = _joined(bits, tight=False, nested=True).strip()
+    text = joined(bits, tight=False, nested=True).strip()
     degree = _line(node.degree, tight=True) if node.degree else "2"
     sign = _ROOTS.get(degree) or (raised(degree) or f"({degree})") + "√"
     simple = len(bits) == 1 and bits[0].kind in ("letter", "number", "operand") and not _has_script(text)
@@ -340,7 +244,7 @@ _RAISED_SIGNS: Final = frozenset(raised("0123456789+−=()abcdefghijklmnoprstuvw
 
 def _accent(node: Accent) -> Bit:
     bits = _bits(node.body)
-    text = _joined(bits, tight=False, nested=True).strip()
+    text = joined(bits, tight=False, nested=True).strip()
     mark = ACCENTS[node.name]
     if mark:
         return Bit(marked(text, mark), "operand")

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Final, Never
+from typing import Final
 
 from bot.outbox.formula import chemistry
 from bot.outbox.formula.commands import (
@@ -27,6 +27,7 @@ from bot.outbox.formula.commands import (
     kind_of,
 )
 from bot.outbox.formula.source import DEEPEST, Char, Command, Environment, Group, Piece, pieces, symbol
+from bot.outbox.formula.stream import NO_BREAK, Stream, refuse, words_of
 from bot.outbox.formula.tree import (
     Accent,
     Fenced,
@@ -49,7 +50,7 @@ ARROWS: Final = {"xrightarrow": "→", "xleftarrow": "←", "xleftrightarrow": "
 
 _PROSE = re.compile(r"\s*(?:and|or|[a-z]{2,}(?:\s+[a-z]{2,})+)\s*")
 """Brackets with a backslash, or dollars, around plain words: somebody writes about the signs."""
-_LOOKS: Final = {"-": "−", "~": "\u00a0", "`": "‘"}
+_LOOKS: Final = {"-": "−", "~": NO_BREAK, "`": "‘"}
 _PRIMES: Final = ("", "′", "″", "‴")
 
 
@@ -64,12 +65,12 @@ def read(source: str) -> Row | None:
         return None
 
 
-class _Reader:
+class _Reader(Stream):
     """Reads pieces that stand next to each other. ``alphabet`` is that of the letters among them."""
 
     def __init__(self, found: Sequence[Piece], alphabet: str = "", depth: int = 0) -> None:
-        self._pieces, self._alphabet, self._depth = found, alphabet, depth
-        self._at = 0
+        super().__init__(found)
+        self._alphabet, self._depth = alphabet, depth
         if depth > 2 * DEEPEST:
             raise Unreadable
 
@@ -90,7 +91,7 @@ class _Reader:
         at = self._pieces.index(Command(name))
         halves = (self._pieces[:at], self._pieces[at + 1 :])
         top, bottom = (_Reader(half, self._alphabet, self._depth + 1).whole() for half in halves)
-        return Row((Fraction(top, bottom, bar=name == "over"),)) if top.items and bottom.items else _none()
+        return Row((Fraction(top, bottom, bar=name == "over"),)) if top.items and bottom.items else refuse()
 
     def _rows(self) -> tuple[list[tuple[Row, ...]], frozenset[int]]:
         rows: list[tuple[Row, ...]] = []
@@ -123,36 +124,6 @@ class _Reader:
                 break
             items += self._scripted()
         return Row(tuple(items))
-
-    def _peek(self) -> Piece | None:
-        """The next piece that is no space."""
-        at = self._at
-        while at < len(self._pieces):
-            piece = self._pieces[at]
-            if not (isinstance(piece, Char) and piece.text.isspace() and piece.text != "\u00a0"):
-                return piece
-            at += 1
-        return None
-
-    def _take(self) -> Piece:
-        while self._at < len(self._pieces):
-            piece = self._pieces[self._at]
-            self._at += 1
-            if not (isinstance(piece, Char) and piece.text.isspace() and piece.text != "\u00a0"):
-                return piece
-        raise Unreadable
-
-    def _name(self) -> str:
-        piece = self._peek()
-        return piece.name if isinstance(piece, Command) else ""
-
-    def _char(self) -> str:
-        piece = self._peek()
-        return piece.text if isinstance(piece, Char) else ""
-
-    def _spaced(self, at: int) -> bool:
-        piece = self._pieces[at] if 0 <= at < len(self._pieces) else None
-        return isinstance(piece, Char) and piece.text.isspace()
 
     def _scripted(self) -> list[Node]:
         """An atom with its scripts; nothing where the source has only what is not seen."""
@@ -218,13 +189,13 @@ class _Reader:
         if isinstance(piece, Char):
             return self._sign(_LOOKS.get(piece.text, piece.text))
         if isinstance(piece, Group):
-            return self._inside(piece) if not piece.math else _none()
+            return self._inside(piece) if not piece.math else refuse()
         if isinstance(piece, Environment):
             return self._table(piece)
         return self._command(piece)
 
     def _sign(self, text: str) -> Node:
-        if text == "\u00a0":
+        if text == NO_BREAK:
             return Space(SPACES["~"])
         if text[0].isdigit():
             return Symbol(text, "number", self._alphabet)
@@ -266,7 +237,7 @@ class _Reader:
         name, arguments = command.name, command.arguments
         if name in ("frac", "dfrac", "tfrac", "cfrac", "binom", "dbinom", "tbinom"):
             top, bottom = self._inside(arguments[0]), self._inside(arguments[1])
-            return Fraction(top, bottom, bar=name.endswith("frac")) if top.items and bottom.items else _none()
+            return Fraction(top, bottom, bar=name.endswith("frac")) if top.items and bottom.items else refuse()
         if name == "sqrt":
             return Root(self._inside(arguments[1]), self._inside(arguments[0]) if arguments[0] else None)
         if name in ACCENTS:
@@ -298,13 +269,13 @@ class _Reader:
         if name == "hspace":
             return Space(1.0)
         if name == "operatorname":
-            return Symbol(_plain(arguments[1]), "function", "upright") if arguments[1] else _none()
+            return Symbol(words_of(arguments[1]), "function", "upright") if arguments[1] else refuse()
         if name == "not":
             return _negated(self._inside(arguments[0]))
         if name in ("bmod", "pmod", "pod"):
             return self._modulo(name, arguments)
         if name == "tag":
-            return Row((Space(1.0), Symbol(f"({_plain(arguments[0])})", "word", "upright")))
+            return Row((Space(1.0), Symbol(f"({words_of(arguments[0])})", "word", "upright")))
         if name == "ce":
             return _Reader(pieces(chemistry.formula(command.raw)), "upright", self._depth + 1).whole()
         if name == "substack":
@@ -366,39 +337,16 @@ def _text(group: Group | None, depth: int) -> Node:
     """Words as they are written, and the formulas between dollars among them."""
     items: list[Node] = []
     words = ""
-    for piece in group.pieces if group else _none():
+    for piece in group.pieces if group else refuse():
         if isinstance(piece, Group) and piece.math:
             items += [Symbol(words, "word", "upright")] if words else []
             items.append(_Reader(piece.pieces, "", depth + 1).whole())
             words = ""
         else:
-            words += _plain(Group((piece,)))
+            words += words_of(Group((piece,)))
     items += [Symbol(words, _kind(words), "upright")] if words else []
     return _only(Row(tuple(items)))
 
 
 def _kind(words: str) -> Kind:
     return "letter" if len(words) == 1 and words.isalpha() else "word"
-
-
-def _none() -> Never:
-    raise Unreadable
-
-
-def _plain(group: Group | None) -> str:
-    """The words of a group in which nothing but letters and signs is expected."""
-    words = ""
-    for piece in group.pieces if group else _none():
-        if isinstance(piece, Char):
-            words += " " if piece.text.isspace() else {"~": " ", "`": "‘"}.get(piece.text, piece.text)
-        elif isinstance(piece, Group):
-            words += _plain(piece)
-        elif isinstance(piece, Command) and piece.arguments and (piece.name in TEXTS or piece.name in UPRIGHT):
-            words += _plain(piece.arguments[-1])
-        elif isinstance(piece, Command) and piece.name in SPACES:
-            words += " " if SPACES[piece.name] else ""
-        elif isinstance(piece, Command) and not piece.arguments and (sign := symbol(piece.name)):
-            words += sign
-        else:
-            raise Unreadable
-    return words

@@ -1,8 +1,10 @@
 // Puts the page together: which chat is open, what is sent, what arrives.
 
+import { Attach } from "./attach.js";
 import { Chats } from "./chats.js";
 import { Composer } from "./composer.js";
 import { $, make } from "./dom.js";
+import { forgetOwn } from "./files.js";
 import { listen } from "./keys.js";
 import { Line } from "./line.js";
 import { Scroll } from "./scroll.js";
@@ -24,10 +26,12 @@ let retry = 1000;
 translate();
 const scroll = new Scroll();
 const status = new Status({ again: () => (line.chat === null ? load() : line.now()), announce });
-const composer = new Composer({ send, stop });
+const attach = new Attach({ announce, changed: () => composer.attached() });
+const composer = new Composer({ send, stop, announce }, attach);
 const chats = new Chats({ open, fresh });
 const conversation = new Conversation({
   decide: (card, decision) => server.decide(card, decision, chat),
+  retry: (turn) => server.retry(turn, chat),
   announce,
   state,
   painted: () => scroll.grew(),
@@ -53,11 +57,16 @@ function announce(text) {
 }
 
 function frame(news) {
-  if (news.type === "about") status.set(news);
+  if (news.type === "about") about(news);
   else if (news.type === "chats") refreshChats(news);
   else conversation.take(news);
   if (news.type === "message") unsent.drop(news.id);
   empty();
+}
+
+function about(news) {
+  status.set(news);
+  if (news.limits) attach.limit(news.limits);
 }
 
 function finished(turn) {
@@ -118,6 +127,7 @@ async function open(id) {
   chats.mark(id);
   composer.open(id, say("write_here", { name: $("#name").textContent }));
   conversation.clear();
+  forgetOwn();
   scroll.follows = true;
   titles();
   await load();
@@ -135,7 +145,7 @@ async function load() {
     if (mine !== loading || id !== chat) return;
     retry = 1000;
     loading = 0;
-    status.set(past.about);
+    about(past.about);
     for (const one of past.frames) conversation.take(one, { quietly: true });
     $("#earlier").hidden = !past.more;
     for (const message of unsent.of(id)) resume(message);
@@ -171,8 +181,8 @@ $("#earlier").addEventListener("click", async () => {
 
 // sending
 
-function send(text) {
-  const message = { chat, text, id: freshId(), at: Date.now() / 1000 };
+function send(text, files) {
+  const message = { chat, text, files, id: freshId(), at: Date.now() / 1000 };
   unsent.keep(message);
   scroll.follows = true;
   conversation.pending(message, "sending");
@@ -197,7 +207,7 @@ async function deliver(message) {
   try {
     const { turn } = await server.send(message);
     unsent.drop(message.id);
-    if (message.chat === chat && turn) conversation.take({ type: "message", turn, id: message.id, text: message.text, at: message.at });
+    if (message.chat === chat && turn) conversation.take({ type: "message", turn, id: message.id, text: message.text, files: message.files, at: message.at });
   } catch (problem) {
     if (message.chat === chat && !conversation.knows(message.id)) trouble(message, problem);
     if (problem.later) setTimeout(() => message.chat === chat && resume(message), 3000);
@@ -215,7 +225,7 @@ function trouble(message, problem) {
   const note = make("p", { class: "trouble", role: "status", text: say(!problem.later ? "failed" : problem.told ? "kept_why" : "kept", { why: problem.message }) });
   if (!problem.later) {
     const retryIt = () => (note.remove(), bubble.classList.replace("failed", "sending"), deliver(message));
-    const discard = () => (unsent.drop(message.id), turn.leave(), conversation.turns.delete(turn.id), composer.text || composer.put(message.text), empty());
+    const discard = () => (unsent.drop(message.id), turn.leave(), conversation.turns.delete(turn.id), composer.text || composer.put(message.text), attach.restore(message.files), empty());
     note.append(
       make("button", { type: "button", class: "quiet", text: say("retry"), on: { click: retryIt } }),
       make("button", { type: "button", class: "quiet", text: say("discard"), on: { click: discard } }),

@@ -2,13 +2,16 @@
 // composed character.
 
 import { $, icon } from "./dom.js";
+import { say } from "./words.js";
 
 const DRAFT = "bowerbird.draft.";
 
 export class Composer {
-  // told: {send(text), stop()}
-  constructor(told) {
+  // told: {send(text, files), stop(), announce(text)}; attach: the files that go along
+  constructor(told, attach) {
     this.told = told;
+    this.attach = attach;
+    this.waits = false;
     this.form = $("#composer");
     this.box = $("#message");
     this.sendButton = $("#send");
@@ -34,10 +37,27 @@ export class Composer {
   }
 
   submit() {
-    if (!this.text) return;
+    if ((!this.text && this.attach.isEmpty) || this.attach.complains()) return;
+    if (this.attach.isBusy) return this.wait();
     const text = this.text;
+    const files = this.attach.take();
     this.put("");
-    this.told.send(text);
+    this.told.send(text, files);
+  }
+
+  // Goes by itself once every file has arrived.
+  wait() {
+    this.waits = true;
+    this.told.announce(say("sends_later"));
+    this.changed();
+  }
+
+  attached() {
+    if (this.waits && !this.attach.isBusy) {
+      this.waits = false;
+      this.submit();
+    }
+    this.changed();
   }
 
   put(text) {
@@ -46,7 +66,9 @@ export class Composer {
   }
 
   changed() {
-    this.sendButton.disabled = this.text === "";
+    this.waits = this.waits && !this.attach.isEmpty;
+    this.sendButton.disabled = this.text === "" && this.attach.isEmpty;
+    this.sendButton.classList.toggle("waits", this.waits);
     this.grow();
     try {
       if (this.box.value) localStorage.setItem(DRAFT + this.chat, this.box.value);
@@ -63,6 +85,7 @@ export class Composer {
 
   open(chat, name) {
     this.chat = chat;
+    this.waits = false;
     this.box.placeholder = name;
     let draft = "";
     try {
@@ -71,6 +94,7 @@ export class Composer {
       // without storage there are no drafts
     }
     this.put(draft);
+    this.attach.open(chat);
   }
 
   working(busy) {

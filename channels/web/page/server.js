@@ -34,7 +34,8 @@ function post(path, body) {
 export const server = {
   chats: () => ask("/v1/chats"),
   history: (chat, rows) => ask(`/v1/history?chat=${chat}&rows=${rows}`),
-  send: (message) => post("/v1/messages", { chat: message.chat, text: message.text, id: message.id }),
+  send: (message) => post("/v1/messages", { chat: message.chat, text: message.text, id: message.id, files: message.files?.map(({ file }) => file) }),
   stop: (chat) => post("/v1/stop", { chat }),
+  retry: (turn, chat) => post("/v1/retry", { turn, chat }),
   decide: (card, decision, chat) => post(`/v1/approvals/${encodeURIComponent(card)}`, { decision, chat }),
 };

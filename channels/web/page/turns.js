@@ -4,10 +4,11 @@ import { Activity, everySecond } from "./activity.js";
 import { Answer, copied, onPaint, soon } from "./answer.js";
 import { Card } from "./cards.js";
 import { $, copyText, icon, make } from "./dom.js";
+import { fileList } from "./files.js";
 import { dayOf, momentOf, say, soFar, timeOf } from "./words.js";
 
 export class Turn {
-  // told: {decide, announce, changed}
+  // told: {decide, retry, announce, changed}
   constructor(id, told) {
     this.id = id;
     this.told = told;
@@ -21,7 +22,8 @@ export class Turn {
     this.asks = make("div", { class: "cards" });
     this.status = make("p", { class: "status", hidden: true });
     this.notes = make("div", { class: "notes" });
-    this.files = make("ul", { class: "files", hidden: true });
+    this.files = fileList([]);
+    this.fileFrame = "[]";
     this.foot = make("footer", { hidden: true });
     this.reply = make("div", { class: "reply", hidden: true }, this.activity.element, this.answer.element, this.asks, this.status, this.notes, this.files, this.foot);
     this.element = make("section", { class: "turn", "data-turn": id }, this.messages, this.reply);
@@ -32,10 +34,10 @@ export class Turn {
     return this.started && !this.over;
   }
 
-  say({ id, text, at, block = 0 }, state = "") {
+  say({ id, text, at, block = 0, files = [] }, state = "") {
     const known = this.said.get(id);
     if (known) return known.classList.remove("sending", "kept", "failed");
-    const bubble = bubbleOf(text, at, state);
+    const bubble = bubbleOf(text, at, state, files);
     this.said.set(id, bubble);
     this.at = Math.min(this.at, at);
     if (block > 0) this.answer.insert(bubble, block);
@@ -96,16 +98,21 @@ export class Turn {
   }
 
   file({ files }) {
-    this.files.hidden = files.length === 0;
-    this.files.replaceChildren(...files.map(({ name, href }) => make("li", {}, make("a", { href, download: name }, icon("file"), make("span", { text: name })))));
+    const frame = JSON.stringify(files);
+    if (frame === this.fileFrame) return; // a picture that is there would be fetched again
+    this.fileFrame = frame;
+    const list = fileList(files);
+    this.files.replaceWith(list);
+    this.files = list;
   }
 
   error({ message }) {
     this.failure = message;
   }
 
-  done({ stop, notice, at }) {
+  done({ stop, notice, at, retry }) {
     this.over = true;
+    this.retriable = retry;
     this.phase = "done";
     this.answer.finish();
     this.activity.fold();
@@ -125,7 +132,25 @@ export class Turn {
       copied(copy);
     });
     this.foot.replaceChildren(make("time", { datetime: new Date(at * 1000).toISOString(), title: momentOf(at), text: timeOf(at) }), copy);
+    if (this.retriable) this.foot.append(this.another());
     this.foot.hidden = false;
+  }
+
+  // The same question once more. Below the last turn only: the style sheet hides it where something newer was asked.
+  another() {
+    const button = make("button", { type: "button", class: "quiet another", text: say("retry") });
+    button.addEventListener("click", async () => {
+      button.disabled = true;
+      try {
+        const { notice } = await this.told.retry(this.id);
+        this.told.announce(notice || "");
+      } catch (problem) {
+        button.disabled = false;
+        this.told.announce(problem.message);
+        this.notes.append(make("p", { class: "notice bad", text: problem.message }));
+      }
+    });
+    return button;
   }
 
   paint() {
@@ -157,10 +182,19 @@ export class Turn {
   }
 }
 
-function bubbleOf(text, at, state) {
-  const bubble = make("div", { class: `bubble ${state}` }, make("span", { class: "unseen", text: say("you_said") }), make("p", { dir: "auto", text }));
+function bubbleOf(text, at, state, files) {
+  const bubble = make("div", { class: `bubble ${state}` }, make("span", { class: "unseen", text: say("you_said") }), text ? make("p", { dir: "auto", text }) : null);
+  if (files.length) bubble.append(fileList(files));
+  bubble.files = files;
   bubble.append(make("time", { datetime: new Date(at * 1000).toISOString(), title: momentOf(at), text: timeOf(at) }));
   return bubble;
+}
+
+// What the server says of a message's files, with the pictures that this page has of them already.
+function confirmed(bubble, files) {
+  if (!files.some(({ href }) => href)) return;
+  bubble.files = files.map((file, at) => ({ file: bubble.files[at]?.file, ...file }));
+  bubble.querySelector(".files")?.replaceWith(fileList(bubble.files));
 }
 
 export class Conversation {
@@ -221,14 +255,16 @@ export class Conversation {
   }
 
   // The turn that answers the message is known now: the bubble moves there.
-  adopt({ id, block = 0 }, turn) {
+  adopt({ id, block = 0, files = [] }, turn) {
     const mine = this.turns.get(`mine-${id}`);
+    if (turn.said.has(id)) confirmed(turn.said.get(id), files);
     if (!mine || mine === turn) return;
     const bubble = mine.said.get(id);
     if (!turn.said.has(id)) {
       bubble.className = "bubble";
       bubble.querySelector(".trouble")?.remove();
       turn.said.set(id, bubble);
+      confirmed(bubble, files);
       if (block > 0) turn.answer.insert(bubble, block);
       else turn.messages.append(bubble);
       if (!turn.started) mine.element.before(turn.element);

@@ -16,6 +16,28 @@ const WORDS = {
   stopping: ["Stopping…", "正在停止…"],
   send: ["Send", "发送"],
   hint: ["Enter sends, Shift+Enter begins a new line", "Enter 发送，Shift+Enter 换行"],
+  attach: ["Attach files", "添加文件"],
+  attach_limits: ["Attach files (up to {count} at once, {size} each)", "添加文件（一次最多 {count} 个，每个最大 {size}）"],
+  limits: ["up to {count} at once, {size} each", "一次最多 {count} 个，每个最大 {size}"],
+  attached: ["Attached files", "已添加的文件"],
+  drop_here: ["Drop files here", "将文件拖放到此处"],
+  files: ["Files", "文件"],
+  a_file: ["file", "文件"],
+  was_attached: ["Attached: {names}", "已添加：{names}"],
+  was_removed: ["Removed: {name}", "已移除：{name}"],
+  remove_file: ["Remove {name}", "移除 {name}"],
+  uploading: ["Uploading {name}", "正在上传 {name}"],
+  upload_failed: ["{name} was not uploaded: {why}", "{name} 未能上传：{why}"],
+  upload_broken: ["The upload broke off.", "上传中断。"],
+  sends_later: ["Sent as soon as the files are uploaded", "文件上传完成后将自动发送"],
+  file_large: ["“{name}” is too large ({size}): a file may have up to {limit}.", "“{name}” 太大（{size}）：单个文件最大 {limit}。"],
+  files_many: ["“{name}” was left out: a message may have up to {limit} files.", "未添加 “{name}”：一条消息最多 {limit} 个文件。"],
+  file_empty: ["“{name}” is empty.", "“{name}” 是空文件。"],
+  no_folders: ["“{name}” is a folder. Please attach the files in it.", "“{name}” 是文件夹，请添加其中的文件。"],
+  file_expired: ["It has waited too long. Please attach it again.", "等待时间过长，请重新添加。"],
+  file_gone: ["no longer here", "已不在此处"],
+  open_picture: ["Open the picture", "打开图片"],
+  download: ["Download {name}", "下载 {name}"],
   untitled: ["New chat", "新聊天"],
   today: ["Today", "今天"],
   yesterday: ["Yesterday", "昨天"],
@@ -169,6 +191,13 @@ export function dayOf(seconds) {
 
 // Whole seconds, for what still runs; nothing before the first.
 export const soFar = (seconds) => (seconds < 1 ? "" : durationOf(Math.floor(seconds)).replace(".0", ""));
+
+// 870 B, 45 KB, 1.2 MB, 20 MB
+export function sizeOf(bytes) {
+  if (bytes < 1000) return `${bytes} B`;
+  const [size, unit] = bytes < 1000 * 1024 ? [bytes / 1024, "KB"] : [bytes / 1048576, "MB"];
+  return `${size < 10 && unit === "MB" ? Math.round(size * 10) / 10 : Math.round(size)} ${unit}`;
+}
 
 // 4.2 s, 12 s, 3 min 5 s
 export function durationOf(seconds) {

@@ -121,6 +121,31 @@ def test_each_construct_as_mrkdwn(markdown: str, content: str) -> None:
     assert mrkdwn(markdown) == content.replace("·", "\u200b")
 
 
+def test_b042_code_stays_as_it_is_links_that_are_slacks_own_stay_links_and_a_list_is_no_emphasis() -> None:
+    markdown = "```python\nx = a ** b  # **not bold**\n```\nand <https://x.example|x> and\n\n* item\n* item 2"
+    assert rich(markdown) == [
+        code("x = a ** b  # **not bold**", language="python"),
+        section(text("and "), link("https://x.example", "x"), text(" and\n\n")),
+        listed("bullet", 0, section(text("item")), section(text("item 2"))),
+    ]
+    assert "python" not in mrkdwn(markdown)
+    assert "```\nx = a ** b  # **not bold**\n```\nand <https://x.example|x> and\n\n• item\n• item 2" == mrkdwn(markdown)
+
+
+@pytest.mark.parametrize(
+    ("markdown", "content"),
+    [
+        ("<https://x.example/?a=1&b=2|a *b* `c`>", "<https://x.example/?a=1&amp;b=2|a ∗b∗ ˋcˋ>"),
+        ("**<https://x.example|x y>**", "*<https://x.example|x y>*"),
+        ("<mailto:a@x.example|Ann>", "<mailto:a@x.example|Ann>"),
+        ("<https://evil.example|bank.example>", "bank.example (<https://evil.example>)"),
+        ("`<https://x.example|x>`", "`&lt;https://x.example|x&gt;`"),
+    ],
+)
+def test_a_link_as_slack_writes_it_is_one(markdown: str, content: str) -> None:
+    assert mrkdwn(markdown) == content
+
+
 def test_nothing_to_show_is_no_block() -> None:
     assert Renderer().rich("\u200b\n\n[a]: https://x.example") == []
 

@@ -13,6 +13,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from bot.outbox.partial import repaired
+from bot.outbox.spelling import spelled
 from channels.slack.markup_stream import streamable
 from tests.channels.telegram.texts import LONG
 from tests.outbox.styled.corpus import HOSTILE, PIECES, answers
@@ -88,6 +89,8 @@ def takes_back(text: str, step: int = 1) -> list[int]:
         ("```html\n<b>x</b> <!DOCTYPE>\n```\n<b>", "```html\n<b>x</b> <!DOCTYPE>\n```\n<·b>"),
         ("![p](https://x.example/p.png) foo![p](u)", "[p](https://x.example/p.png) foo!·[p](u)"),
         ("<https://x.example/a> <mailto:a@x.example>", "https://x.example/a mailto:a@x.example"),
+        ("<https://x.example|x> <https://x.example/a_(b)|my *own* link>", "[x](https://x.example) [my \\*own\\* link](https://x.example/a_%28b%29)"),
+        ("`<https://x.example|x>` [a <https://x.example|x>](y) <https://x.example| >", "`<·https://x.example|x>` [a <·https://x.example|x>](y) <·https://x.example| >"),
         ("a < b, a <- b, x<5", "a < b, a <- b, x<5"),
         ("<think>x</think>", "<·think>x<·/think>"),
     ],
@@ -115,8 +118,14 @@ def test_a_longer_text_continues_a_shorter_one(text: str) -> None:
 @settings(max_examples=200, deadline=None)
 @given(ANY)
 def test_only_what_nobody_sees_is_added(text: str) -> None:
+    """Beside what formulas are spelled as, which tests/outbox/test_spelling.py is about."""
     unseen = streamable(text).replace("\u200b", "")
-    assert re.sub(r"[<>!]", "", unseen) == re.sub(r"[<>!]", "", text.replace("\u200b", ""))
+    assert re.sub(r"[<>!]", "", unseen) == re.sub(r"[<>!]", "", spelled(text).replace("\u200b", ""))
+
+
+def test_a_link_as_slack_writes_it_is_only_continued() -> None:
+    assert takes_back("See <https://x.example|x>, <https://x.example/a|a *long* label> and <https://x.example|no link") == []
+    assert takes_back(f"See <https://x.example|{'word ' * 50}> and <mailto:a@x.example|a`b>") == []
 
 
 @pytest.mark.parametrize("text", [LONG, *answers()[::6]])

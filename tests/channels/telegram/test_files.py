@@ -175,6 +175,10 @@ async def test_b110_a_failing_transcription_gives_one_notice_and_the_next_messag
             "Shared poll: Pizza?\n- yes\n- no",
         ),
         ({"dice": {"emoji": "🎲", "value": 5}}, "Thrown: 🎲 5"),
+        (
+            {"story": {"id": 1, "chat": {"id": 8, "type": "private", "first_name": "Bob"}}},
+            "Shared story of Bob, which Telegram does not show to bots",
+        ),
     ],
 )
 async def test_what_is_shared_is_answered(
@@ -187,12 +191,30 @@ async def test_what_is_shared_is_answered(
     assert f"<forwarded>\n{said}\n</forwarded>" in asked(llm)[0]
 
 
+async def test_a_question_about_a_photo_in_a_group_reaches_the_model_with_the_photo(
+    bot: StartBot, telegram: TelegramSim, llm: LlmSim, ann: Person
+) -> None:
+    """Also one from another chat, which Telegram tells of otherwise."""
+    llm.script(answer(text("A cat.")), answer(text("The same cat.")))
+    group = telegram.group(-1001, "Team", members=[ann], bot_privacy=False)
+    elsewhere = {"origin": {"type": "hidden_user", "sender_user_name": "Zoe", "date": 1}}
+    async with bot(SEEING):
+        shown = await telegram.say(group, telegram.person(8, "Bob"), "", caption_photo=True)
+        await telegram.say(group, ann, "@bowerbird_bot what is this?", reply_to=shown["message_id"])
+        await told(telegram, group, "A cat.")
+        elsewhere["photo"] = telegram.files.photo_sizes()
+        await telegram.say(group, ann, "@bowerbird_bot and this?", extra={"external_reply": elsewhere})
+        await told(telegram, group, "A cat.", "The same cat.")
+    for number, question in enumerate(("what is this?", "and this?")):
+        words, pictures = asked(llm, number)
+        assert question in words and "of the quoted message" in words and len(pictures) == 1
+
+
 @pytest.mark.parametrize(
     ("extra", "sentence"),
     [
         ("sticker", "I cannot open files like “sticker 😀”."),
         ("video_note", "I cannot open files like “video_note”."),
-        ({"story": {"id": 1}}, "There is no text in this message."),
     ],
 )
 async def test_what_nothing_reads_gets_a_sentence(

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.core.address import Address
-from bot.core.inbound import ButtonPress, MessageEdited, UserMessage
+from bot.core.inbound import ButtonPress, FileRef, MessageEdited, UserMessage
 from channels.telegram.updates import Left, Me, Moving, Unreadable, inbound_of
 
 ME = Me(99, "mybot")
@@ -140,6 +140,71 @@ def test_an_edit_names_the_message_and_is_one_of_its_own() -> None:
     assert (edited.id, edited.message_id, edited.text, edited.sent_at) == ("5.2", "5", "hallo", 1_800_000_060)
 
 
+def test_a_reply_to_a_file_brings_the_file() -> None:
+    photo = {"photo": [{"file_id": "small", "width": 9, "height": 9}, {"file_id": "large", "width": 90, "height": 90}]}
+    replied = read(message(text="what is this?", reply_to_message={"message_id": 4, "from": ANN, **photo}))
+    assert (replied.quote.text, replied.quote.author, [one.id for one in replied.quote.files]) == (
+        "",
+        "Ann Lee",
+        ["large"],
+    )
+    file = {"document": {"file_id": "d", "file_name": "a.pdf", "mime_type": "application/pdf", "file_size": 9}}
+    replied = read(message(text="and this?", reply_to_message={"message_id": 4, "caption": "the lease", **file}))
+    assert replied.quote.text == "the lease" and replied.files == ()
+    assert replied.quote.files == (FileRef("telegram", "d", "a.pdf", "application/pdf", 9),)
+    poll = {"poll": {"question": "Pizza?", "options": [{"text": "yes"}, {"text": "no"}]}}
+    replied = read(message(text="which?", reply_to_message={"message_id": 4, **poll}))
+    assert replied.quote.text == "Shared poll: Pizza?\n- yes\n- no"
+    assert read(message(text="so?", reply_to_message={"message_id": 4})).quote is None
+
+
+def test_a_reply_across_chats_brings_the_words_and_the_files_that_telegram_gives() -> None:
+    elsewhere = {"origin": {"type": "channel", "chat": {"id": -1009, "type": "channel", "title": "News"}, "date": 1}}
+    replied = read(message(text="true?", external_reply={**elsewhere, "message_id": 5}, quote={"text": "Rain is dry."}))
+    assert (replied.quote.text, replied.quote.author, replied.quote.message_id) == ("Rain is dry.", "News", "")
+    photo = {"photo": [{"file_id": "p", "width": 9, "height": 9}]}
+    replied = read(message(text="what is this?", external_reply={"origin": {"sender_user_name": "Zoe"}, **photo}))
+    assert (replied.quote.text, replied.quote.author, [one.id for one in replied.quote.files]) == ("", "Zoe", ["p"])
+    assert read(message(text="so?", external_reply=elsewhere)).quote is None
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (
+            {"story": {"id": 3, "chat": {"id": 9, "title": "News"}}},
+            "Shared story of News, which Telegram does not show",
+        ),
+        ({"game": {"title": "Chess", "description": "Two play.", "photo": []}}, "Shared game: Chess\nTwo play."),
+        ({"paid_media": {"star_count": 5, "paid_media": [{"type": "preview"}]}}, "Shared media that cost 5 stars"),
+        (
+            {"giveaway": {"chats": [], "winner_count": 3, "prize_description": "a pen"}},
+            "Shared giveaway: 3 winners\na pen",
+        ),
+        (
+            {"invoice": {"title": "Tea", "description": "Green", "currency": "EUR", "total_amount": 450}},
+            "Shared invoice: Tea",
+        ),
+    ],
+)
+def test_what_is_neither_text_nor_a_file_is_told_in_words(content: dict[str, Any], told: str) -> None:
+    said = read(message(**content))
+    assert said.text == "" and said.quote.forwarded and said.quote.text.startswith(told)
+
+
+def test_paid_photos_that_the_bot_may_see_are_files() -> None:
+    photo = {"type": "photo", "photo": [{"file_id": "p", "width": 9, "height": 9}]}
+    said = read(message(paid_media={"star_count": 5, "paid_media": [{"type": "preview"}, photo]}))
+    assert [one.id for one in said.files] == ["p"]
+
+
+def test_a_rich_message_is_read_block_by_block() -> None:
+    bold = {"type": "bold", "text": "now"}
+    blocks = [{"type": "heading", "text": "Plan"}, {"type": "paragraph", "text": ["Do it ", bold, "."]}]
+    blocks.append({"type": "list", "items": [{"blocks": [{"type": "paragraph", "text": "milk"}]}]})
+    assert read(message(rich_message={"blocks": blocks})).text == "Plan\nDo it now.\nmilk"
+
+
 def test_two_edits_within_a_second_are_two() -> None:
     raw = {**message(text="hallo")["message"], "edit_date": 1_800_000_060}
     first, second = (read({"update_id": number, "edited_message": raw}) for number in (2, 3))
@@ -215,6 +280,7 @@ JSON = st.recursive(
     max_leaves=8,
 )
 KEYS = ["message_id", "chat", "from", "date", "text", "entities", "photo", "reply_to_message", "quote", "sender_chat"]
+KEYS += ["external_reply", "rich_message", "story", "paid_media"]
 KEYS += ["user", "old_reaction", "new_reaction", "draft_id", "message_thread_id", "old_chat_member", "new_chat_member"]
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import time
 from html.parser import HTMLParser
-from xml.etree import ElementTree
 
 import pytest
 from hypothesis import given, settings
@@ -13,7 +12,6 @@ from hypothesis import strategies as st
 
 from bot.outbox.dialect import trimmed
 from bot.outbox.partial import repaired
-from channels.web.formula import mathml
 from channels.web.render import Growing, blocks
 
 ANSWER = """\
@@ -297,46 +295,3 @@ def test_a_very_long_answer_stays_cheap_while_it_grows() -> None:
         growing.update(text, final=False)
     assert time.perf_counter() - before < 2.5
     assert growing.update(text, final=True) == blocks(text)
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        r"E = mc^2",
-        r"\frac{-b \pm \sqrt{b^2 - 4ac}}{2a}",
-        r"\sum_{i=1}^{n} i = \frac{n(n+1)}{2}",
-        r"\int_0^\infty e^{-x^2}\,dx = \frac{\sqrt\pi}{2}",
-        r"\begin{pmatrix} a & b \\ c & d \end{pmatrix}",
-        r"f(x) = \begin{cases} x & x > 0 \\ 0 & \text{otherwise} \end{cases}",
-        r"\left( \frac12 \right)^2 \cdot \lim_{x \to 0} \frac{\sin x}{x}",
-        r"\begin{aligned} a &= b \\ &= c \end{aligned}",
-        r"\hat{y}_i \in \mathbb{R}^n, \quad \vec v \not= 0, \; a' \bmod p",
-        r"\binom{n}{k} \underbrace{x + y}_{z} \overset{!}{=} \sqrt[3]{x} \pmod{7} \tag{1}",
-    ],
-)
-def test_everyday_formulas_are_set(source: str) -> None:
-    drawn = mathml(source, display=True)
-    assert drawn is not None
-    assert drawn.startswith('<math display="block">')
-    opened, closed = re.findall(r"<(\w+)", drawn), re.findall(r"</(\w+)", drawn)
-    assert sorted(opened) == sorted(closed)
-    for tag, children in (("mfrac", 2), ("msup", 2), ("msub", 2), ("msubsup", 3), ("munderover", 3), ("mroot", 2)):
-        assert all(count == children for count in _children(drawn, tag)), tag
-
-
-def _children(xml: str, tag: str) -> list[int]:
-    return [len(element) for element in ElementTree.fromstring(xml).iter(tag)]
-
-
-@pytest.mark.parametrize(
-    "source", [r"\unknown{x}", "{", "}", r"\frac", "x^", "x_", r"\left( x", "x" * 5000, "{" * 99, "a & b", r"\begin{x}"]
-)
-def test_what_is_no_everyday_formula_is_shown_as_it_is(source: str) -> None:
-    assert mathml(source, display=False) is None
-
-
-def test_a_formula_cannot_carry_markup() -> None:
-    assert html("$\\text{<img src=x onerror=alert(1)>}$") == (
-        "<p><math><mrow><mtext>&lt;img src=x onerror=alert(1)&gt;</mtext></mrow></math></p>"
-    )
-    assert "<script" not in html("$\\unknown<script>alert(1)</script>$")

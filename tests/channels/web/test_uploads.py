@@ -6,6 +6,7 @@ import asyncio
 import os
 import subprocess
 import sys
+import tracemalloc
 from collections.abc import AsyncIterator, Coroutine
 from pathlib import Path
 from typing import Any
@@ -104,6 +105,21 @@ async def test_too_large_and_empty_leave_nothing(place: Place) -> None:
     assert await refused(place.put(b"", b"")) == "file_empty"
     assert place.waiting == []
     assert (await place.put(*most)).size == MOST_BYTES
+
+
+async def test_the_largest_file_takes_little_memory_and_is_the_owners_alone(place: Place) -> None:
+    async def long() -> AsyncIterator[bytes]:
+        for _ in range(MOST_BYTES // 65_536):
+            yield b"x" * 65_536
+
+    tracemalloc.start()
+    try:
+        upload = await place.uploads.take("film.mp4", "", long())
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert (upload.size, peak < 4 * 1024 * 1024) == (MOST_BYTES, True)
+    assert (place.data_dir / "uploads" / upload.id).stat().st_mode & 0o777 == 0o600
 
 
 async def test_an_upload_that_breaks_off_or_is_given_up_leaves_nothing(place: Place) -> None:

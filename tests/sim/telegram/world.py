@@ -276,7 +276,8 @@ class World:
         return body
 
     def _reaches_bot(self, chat: Chat, message: Message) -> bool:
-        """Privacy mode: commands to the bot, replies to it, mentions of it (PLATFORMS.md 1.6)."""
+        """Privacy mode: commands to the bot, replies to it, mentions of it (PLATFORMS.md 1.6); commands to nobody in
+        particular where no other bot has spoken since it did (core.telegram.org/bots/features, privacy mode)."""
         if chat.status in ("kicked", "left"):
             return False
         if not chat.is_group or not chat.privacy or chat.admin:
@@ -287,13 +288,20 @@ class World:
         for entity in message.entities:
             start, end = 2 * entity["offset"], 2 * (entity["offset"] + entity["length"])
             word = wide[start:end].decode("utf-16-le", "replace").lower()
-            if entity["type"] == "bot_command" and word.partition("@")[2] in ("", self.bot.username.lower()):
+            if entity["type"] == "bot_command" and word.endswith(f"@{self.bot.username.lower()}"):
+                return True
+            if entity["type"] == "bot_command" and "@" not in word and self._spoke_last(chat):
                 return True
             if entity["type"] == "mention" and word == f"@{self.bot.username.lower()}":
                 return True
             if entity["type"] == "text_mention" and entity["user"]["id"] == self.bot.id:
                 return True
         return False
+
+    def _spoke_last(self, chat: Chat) -> bool:
+        """Whether of all bots in the chat it was this one."""
+        bots = (one.sender.id for one in reversed(chat.messages.values()) if one.sender.is_bot and (one.text or one.media))
+        return next(bots, None) == self.bot.id
 
     def _membership(self, chat: Chat, status: Any, member: str, by: Person | None = None) -> None:
         old = {"blocked": "kicked", "kicked": "kicked", "left": "left"}.get(chat.status, "member")
