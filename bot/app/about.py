@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from bot.store.repair import Loss
 from bot.web.health import channel_words
 
 
+@cache
 def version() -> str:
     """The installed version; ``0`` in a source tree that was never installed."""
     try:

@@ -32,6 +32,8 @@ from bot.brain.policy import Policy
 from bot.brain.prompt import Persona
 from bot.brain.purse import MoneyLimits, Purse
 from bot.brain.routing.reading import no_reading
+from bot.brain.skills.active import Skills
+from bot.brain.skills.shelf import SkillShelf
 from bot.brain.turn import Turn
 from bot.config.loaded import Config
 from bot.config.services import answers
@@ -54,7 +56,9 @@ from bot.inbox.receiving import Inbox
 from bot.inbox.retries import Retries
 from bot.inbox.revisions import Revisions
 from bot.inbox.settings import Settings
+from bot.inbox.skill_commands import SkillCommands
 from bot.inbox.turns import TurnRunner
+from bot.memory.embedding import EmbeddedEmbedder, is_installed
 from bot.net.http import Transport
 from bot.outbox.governor import BucketGovernor
 from bot.providers.models import Models
@@ -132,6 +136,8 @@ class Daemon:
         self._faults = ModelFaults(clock, self._zone, self._works, models.parked)
         self._chain = Chain(config, transport, clock, self._local.ref, self._faults.met)
         self._routes = ConfiguredRoutes(config, self._chain, no_reading)
+        self._embedder = EmbeddedEmbedder() if is_installed() and config.memory.embedder.provider == "local" else None
+        self._skills = Skills(SkillShelf(config.skills, clock), self._embedder)
         money = config.brain.money
         self._purse = Purse(store.usage, MoneyLimits(money.day_usd, money.person_day_usd), clock, self._zone)
         self._edges = Edges(BucketGovernor(clock), clock, store, self._metrics)
@@ -239,6 +245,7 @@ class Daemon:
                     lambda turn: self._gate.is_owner(turn.sender),
                     lambda language: models_told(self._about(), language),
                 ),
+                SkillCommands(self._skills, self._store.transcript),
             ),
             publisher=self._edges.publisher,
             store=self._store,
@@ -303,6 +310,7 @@ class Daemon:
             clock=self._clock,
             limits=TurnLimits(limits.tool_calls, limits.turn_tokens, limits.turn_seconds),
             purse=self._purse,
+            skills=self._skills,
         )
 
     def _wrong_with_models(self, language: str) -> Sequence[str]:

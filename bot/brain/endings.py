@@ -20,7 +20,7 @@ from bot.core.model import ModelStopReason
 from bot.core.stop import StopReason
 from bot.core.texts import say
 from bot.core.tool import ToolCall
-from bot.core.transcript import ResultRow, RouteRow, Row, StepRow
+from bot.core.transcript import JoinedRow, ResultRow, RouteRow, Row, StepRow
 
 log = logging.getLogger(__name__)
 
@@ -30,9 +30,13 @@ REFUSALS_IN_A_ROW: Final = 3
 """So many calls in a row that people denied, or left unanswered, end the turn."""
 
 
+Opened = tuple[RouteRow | JoinedRow, ...]
+"""What is decided once in a turn."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """``step`` is what was shown of a step that will not be finished, ``route`` a decision that is not written yet: their
+    """``step`` is what was shown of a step that will not be finished, ``opening`` what was decided and is not written yet: their
     rows are written with the end, at once."""
 
     reason: StopReason
@@ -40,7 +44,7 @@ class Ending:
     reference: str = ""
     calls: tuple[ToolCall, ...] = ()
     step: StepRow | None = None
-    route: RouteRow | None = None
+    opening: Opened = ()
     limit: str = ""
 
 

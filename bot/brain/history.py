@@ -21,12 +21,12 @@ CONTINUE = (
     "Your answer was cut off at the end of the text above. Go on from exactly that point: no apology, no recap,"
     " do not repeat anything, do not start anew."
 )
-Moment = Callable[[float], str]
-"""What a prompt says of the time (Unix) at which a turn began."""
+Behind = Callable[[Sequence[Row]], str]
+"""What stands behind the first words of a turn with these rows, in its own prompts and in those of later turns."""
 
 
-def no_moment(at: float) -> str:
-    """Implements ``Moment`` for models to which time is only a distraction."""
+def nothing_behind(rows: Sequence[Row]) -> str:
+    """Implements ``Behind`` for models to which more than the words is only a distraction."""
     return ""
 
 
@@ -111,25 +111,27 @@ def _block_tokens(block: Block) -> int:
     raise TypeError(type(block).__name__)
 
 
-def history_messages(turns: Sequence[Sequence[Row]], *, file_tokens: int, moment: Moment = no_moment) -> list[Message]:
+def history_messages(
+    turns: Sequence[Sequence[Row]], *, file_tokens: int, behind: Behind = nothing_behind
+) -> list[Message]:
     """Whole turns as they stand in the prompts of later ones, the same bytes each time. A question that got no answer
     stays, and is said to be one. Of files the text stays, up to ``file_tokens`` in a turn, and of pictures a mention."""
-    return [message for turn in turns for message in past_messages(turn, file_tokens, moment)]
+    return [message for turn in turns for message in past_messages(turn, file_tokens, behind)]
 
 
-def past_messages(turn: Sequence[Row], file_tokens: int, moment: Moment = no_moment) -> list[Message]:
-    messages = with_moment(without_thinking(turn_messages(fitting(turn, file_tokens))), moment(turn[0].at))
+def past_messages(turn: Sequence[Row], file_tokens: int, behind: Behind = nothing_behind) -> list[Message]:
+    messages = with_behind(without_thinking(turn_messages(fitting(turn, file_tokens))), behind(turn))
     ended = any(isinstance(row.body, EndRow) for row in turn)
     if ended and messages and messages[-1].role == "user":
         messages[-1] = Message("user", (*messages[-1].content, TextBlock(UNANSWERED)))
     return messages
 
 
-def with_moment(messages: list[Message], moment: str) -> list[Message]:
-    """Put what changes from turn to turn behind the first words of a turn; "" for nothing."""
+def with_behind(messages: list[Message], text: str) -> list[Message]:
+    """Put ``text`` behind the first words of a turn; "" for nothing."""
     for index, message in enumerate(messages):
-        if moment and message.role == "user":
-            changed = Message("user", (*message.content, TextBlock(moment)))
+        if text and message.role == "user":
+            changed = Message("user", (*message.content, TextBlock(text)))
             return [*messages[:index], changed, *messages[index + 1 :]]
     return messages
 

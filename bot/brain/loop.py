@@ -11,7 +11,7 @@ from typing import Final
 
 from bot.brain.approvals import Approvals
 from bot.brain.calls import Bench, Bounds, CallRunner
-from bot.brain.endings import Ending, Stand, finished, given_up, sentence_of, silent, spent, unavailable
+from bot.brain.endings import Ending, Opened, Stand, finished, given_up, sentence_of, silent, spent, unavailable
 from bot.brain.files import is_unreadable, pictures_of, told
 from bot.brain.guards import Guards
 from bot.brain.history import NO_PICTURES
@@ -21,6 +21,7 @@ from bot.brain.progress import Progress, calls_of, progress_of
 from bot.brain.prompt import WINDOW_TOKENS, Persona, fixed_words, request_for
 from bot.brain.purse import Purse
 from bot.brain.routing.course import Routes, route_in, why_none
+from bot.brain.skills.active import Skills, joined_in
 from bot.brain.step import BuildRequest, ModelSteps, StepFailed
 from bot.brain.turn import Emit, Floor, Turn
 from bot.core.address import Address
@@ -77,10 +78,11 @@ class Brain:
         clock: Clock,
         limits: TurnLimits,
         purse: Purse,
+        skills: Skills,
     ) -> None:
         self._routes, self._persona, self._bench, self._policy = routes, persona, bench, policy
         self._store, self._clock, self._limits, self._approvals = store, clock, limits, approvals
-        self._purse = purse
+        self._purse, self._skills = purse, skills
         self._steps = ModelSteps(provider, store, clock, purse)
         self._calls = CallRunner(bench, policy, approvals, store, clock)
 
@@ -104,7 +106,7 @@ class Brain:
     async def end(self, turn: Turn, ending: Ending, emit: Emit) -> StopReason:
         """Write the end row and tell the view. Questions that are still open become void."""
         text = sentence_of(ending, turn, self._limits)
-        rows = [row for row in (ending.route, ending.step) if row is not None]
+        rows = [*ending.opening, *([ending.step] if ending.step is not None else [])]
         end = EndRow(ending.reason, text, ending.reference)
         await self._store.transcript.append(turn.address, turn.id, self._clock.now(), *rows, end)
         emit(TurnEnded(ending.reason, text, ending.calls))
@@ -220,17 +222,26 @@ class Brain:
             if ending := spent(rows, self._limits):
                 return ending
             left = self._limits.seconds - (self._clock.monotonic() - began - waited)
-            route = route_in(rows)
-            chosen = route or await self._routes.route(turn, rows)
-            done = await self._step(turn, emit, past, stand, chosen, draft, left, share)
+            opening = await self._opening(turn, past, rows)
+            done = await self._step(turn, emit, past, stand, opening, draft, left, share)
             draft = None
             if isinstance(done, Ending):
                 if done.reason is StopReason.CONTEXT_OVERFLOW and share == 1.0 and (past or len(rows) > 1):
                     share = SMALLER_SHARE
                     continue
-                return done if route else replace(done, route=chosen)
-            added = (done,) if route else (chosen, done)
-            known = [*rows, *await self._store.transcript.append(turn.address, turn.id, self._clock.now(), *added)]
+                return replace(done, opening=opening)
+            now = self._clock.now()
+            known = [*rows, *await self._store.transcript.append(turn.address, turn.id, now, *opening, done)]
+
+    async def _opening(self, turn: Turn, past: Sequence[Row], rows: Sequence[Row]) -> Opened:
+        """What is decided once in a turn, to be written with its first step; nothing where that is written."""
+        if route_in(rows) is not None:
+            return ()
+        route = await self._routes.route(turn, rows)
+        if turn.message.caller is not None:
+            return (route,)
+        joined = await self._skills.join(turn.message.text, joined_in(past))
+        return (route, joined) if joined is not None else (route,)
 
     async def _step(
         self,
@@ -238,13 +249,15 @@ class Brain:
         emit: Emit,
         past: Sequence[Row],
         stand: Stand,
-        route: RouteRow,
+        opening: Opened,
         draft: Draft | None,
         left: float,
         share: float,
     ) -> Ending | StepRow:
-        """What one model call said, or the end of the turn. ``share`` of the window is used."""
+        """What one model call said, or the end of the turn. ``opening`` is not written yet; ``share`` of the window is
+        used."""
         rows, progress = stand.rows, stand.progress
+        route = next(body for body in (*opening, *(row.body for row in rows)) if isinstance(body, RouteRow))
         chain = self._routes.models(turn, route)
         if not chain:
             return Ending(StopReason.NO_MODEL, why_none(route, turn.language))
@@ -257,7 +270,7 @@ class Brain:
         await self._tell(turn, rows, emit)
         if allowed.notice:
             emit(Notice(allowed.notice))
-        build = await self._builder(turn, past, stand, share, sees=any(model.vision for model in chain))
+        build = await self._builder(turn, past, stand, opening, share, sees=any(model.vision for model in chain))
         because = _because(progress, rows) if share == 1.0 else "compaction"
         try:
             async with asyncio.timeout(max(0.0, left)):
@@ -276,11 +289,14 @@ class Brain:
         return replace(step, content=tuple(block for block in step.content if block not in beyond))
 
     async def _builder(
-        self, turn: Turn, past: Sequence[Row], stand: Stand, share: float, *, sees: bool
+        self, turn: Turn, past: Sequence[Row], stand: Stand, opening: Opened, share: float, *, sees: bool
     ) -> BuildRequest:
         """What makes the request to a model of the next step."""
-        rows, progress, blocked = stand.rows, stand.progress, stand.guards.blocked
-        pictures = await pictures_of(rows, self._store.files) if sees else NO_PICTURES
+        progress, blocked = stand.progress, stand.guards.blocked
+        rows = [*stand.rows, *(Row(0, turn.address, turn.id, stand.rows[0].at, body) for body in opening)]
+        joined = joined_in([*past, *rows])
+        guides = [guide for name in joined.skills if (guide := self._skills.guide(name)) is not None]
+        pictures = await pictures_of(stand.rows, self._store.files) if sees else NO_PICTURES
         persona = self._persona()
         no_more_tools = STANDSTILL.format(count=blocked.count) if blocked else LIMIT_REACHED
 
@@ -292,6 +308,7 @@ class Brain:
                 history=past,
                 rows=rows,
                 tools=self._specs(turn),
+                skills=guides,
                 at=rows[0].at,
                 zone=turn.zone or self._bench.zone,
                 unfinished=unfinished,

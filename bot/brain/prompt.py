@@ -17,12 +17,12 @@ from bot.brain.history import (
     by_turn,
     history_messages,
     mended,
-    no_moment,
+    nothing_behind,
     paired,
     past_messages,
     size_of,
     turn_messages,
-    with_moment,
+    with_behind,
     without_thinking,
 )
 from bot.brain.past import answerable, begin, earlier
@@ -31,7 +31,7 @@ from bot.brain.turn import Turn
 from bot.core.model import Message, ModelRef, ModelRequest, TextBlock
 from bot.core.texts import say
 from bot.core.tool import ToolSpec
-from bot.core.transcript import Row
+from bot.core.transcript import JoinedRow, Row
 
 log = logging.getLogger(__name__)
 
@@ -59,6 +59,9 @@ class Guide:
     name: str
     body: str
 
+    def fenced(self) -> str:
+        return fenced("skill", self.body.strip(), name=self.name)
+
 
 @dataclass(frozen=True, slots=True)
 class Persona:
@@ -72,7 +75,7 @@ class Persona:
         """The stable prefix, in three layers: byte-identical from turn to turn until a skill joins."""
         if is_small(model):
             return self.small
-        guides = (fenced("skill", skill.body.strip(), name=skill.name) for skill in skills)
+        guides = (skill.fenced() for skill in skills)
         lines = "\n".join((CONSTRAINTS, *self.constraints))
         return "\n\n".join((fenced("identity", self.soul.strip()), *guides, fenced("constraints", lines)))
 
@@ -119,21 +122,17 @@ def request_for(
 ) -> ModelRequest:
     """``rows`` are those of this turn, which began ``at`` (Unix time); ``unfinished`` is text of the current step that
     must be continued, ``continues`` says that the last step must be; ``no_more_tools`` is why none may be called; ``share`` of the
-    window is used.
+    window is used. ``skills`` are those of the conversation: one that joined with a turn that is in the prompt stands in
+    its messages, the others in the system text.
 
     From step to step of one turn the request only grows at its end (caches hit, and vendors that bind reasoning to its
     prefix accept it); where the window forces older history out, the turn's reasoning is dropped with it.
     """
-    caller = turn.message.caller
-    system = persona.system(model, skills)
-    if caller is not None and caller.system:
-        system = f"{system}\n\n{fenced('client', caller.system)}"
-    again, small = turn.message.again, is_small(model)
+    small = is_small(model)
     window = min(model.window_tokens or WINDOW_TOKENS, MOST_PROMPT_TOKENS + model.max_tokens) - model.max_tokens
     window = int(window * share)
     files = window // FILES_SHARE
     mine = turn_messages(fitting(rows, files), pictures if model.vision else NO_PICTURES)
-    turns = answerable(by_turn(history), again)
     mine = _with_dates(mine, at, zone) if small else mine
     if continues:
         mine.append(Message("user", (TextBlock(CONTINUE),)))
@@ -141,18 +140,21 @@ def request_for(
         mine += [Message("assistant", (TextBlock(unfinished.rstrip()),)), Message("user", (TextBlock(CONTINUE),))]
     if no_more_tools:
         mine.append(Message("user", (TextBlock(no_more_tools),)))
-    fixed = estimated_tokens(system) + _tools_tokens(tools)
-    moment = no_moment if small else partial(moment_block, zone=zone)
+    guides = {guide.name: guide for guide in skills}
+    behind = nothing_behind if small else partial(_behind, zone=zone, guides=guides)
+    turns = answerable(by_turn(history), turn.message.again)
+    fixed = estimated_tokens(_system(turn, persona, model, skills)) + _tools_tokens(tools)
     most, left = int(window * HISTORY_SHARE), window - fixed - sum(map(size_of, mine))
-    size = cache(lambda index: sum(map(size_of, past_messages(turns[index], files, moment))))
+    size = cache(lambda index: sum(map(size_of, past_messages(turns[index], files, behind))))
     start = begin(turns, size, most)
     if sum(map(size, range(start, len(turns)))) > left:
         start = begin(turns, size, max(0, left))
         mine = without_thinking(mine)
     before = "" if small else earlier(turns[:start], turn.message.text, zone)
-    changing = "\n\n".join(filter(None, (moment(at), fenced("earlier", before) if before else "")))
-    mine = with_moment(mine, changing)
-    past = history_messages(turns[start:], file_tokens=files, moment=moment)
+    mine = with_behind(mine, "\n\n".join(filter(None, (behind(rows), fenced("earlier", before) if before else ""))))
+    past = history_messages(turns[start:], file_tokens=files, behind=behind)
+    told = {name for kept in (*turns[start:], rows) for name in _new_in(kept)}
+    system = _system(turn, persona, model, [guide for guide in skills if guide.name not in told])
     messages = [*past, *mine]
     if not paired(messages):
         log.warning("turn %s: calls and results do not match; missing results are said to be missing", turn.id)
@@ -165,6 +167,21 @@ def request_for(
         tool_choice="none" if no_more_tools else "auto",
         gather=turn.gather,
     )
+
+
+def _system(turn: Turn, persona: Persona, model: ModelRef, skills: Sequence[Guide]) -> str:
+    system, caller = persona.system(model, skills), turn.message.caller
+    return f"{system}\n\n{fenced('client', caller.system)}" if caller is not None and caller.system else system
+
+
+def _behind(rows: Sequence[Row], *, zone: str, guides: Mapping[str, Guide]) -> str:
+    """The time of a turn, and what the skills say that joined with it: there they leave what comes before as it was."""
+    said = (guides[name].fenced() for name in _new_in(rows) if name in guides)
+    return "\n\n".join((moment_block(rows[0].at, zone), *said))
+
+
+def _new_in(rows: Sequence[Row]) -> tuple[str, ...]:
+    return next((row.body.new for row in rows if isinstance(row.body, JoinedRow)), ())
 
 
 def _tools_tokens(tools: Sequence[ToolSpec]) -> int:

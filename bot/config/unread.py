@@ -10,9 +10,9 @@ from pydantic import BaseModel
 from bot.config.loaded import Config
 
 UNREAD: Final = (
-    "skills",
-    "brain.llm.routing",
-    "memory",
+    "memory.distill",
+    "memory.knowledge",
+    "memory.reranker",
     "tools.trusted_sources",
     "tools.shell",
     "tools.secrets",
@@ -29,8 +29,6 @@ def unread_and_set(config: Config) -> list[str]:
 
 
 def _is_set(config: Config, key: str) -> bool:
-    if key == "skills":
-        return config.skills != (config.base / "skills",)
     *rooms, last = key.split(".")
     holder: Any = config
     for room in rooms:

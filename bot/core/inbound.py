@@ -80,7 +80,7 @@ class UserMessage:
 
 @dataclass(frozen=True, slots=True)
 class MessageEdited:
-    """The person changed the message ``message_id``; ``text`` is its new text."""
+    """The person changed the message ``message_id``; ``text`` is its new text. ``id`` begins with ``message_id`` and a dot."""
 
     id: str
     address: Address
@@ -93,6 +93,8 @@ class MessageEdited:
 
 @dataclass(frozen=True, slots=True)
 class MessageDeleted:
+    """The message ``message_id`` is gone, whose ever it was. ``id`` begins with ``message_id`` and a dot."""
+
     id: str
     address: Address
     message_id: str

@@ -188,10 +188,11 @@ class RouteRow:
 @dataclass(frozen=True, slots=True)
 class JoinedRow:
     """The skills and tools that the conversation's prompt has from this turn on, by name, in the order in which they came:
-    all of them, not only what is new."""
+    all of them. ``new`` are the skills that came with this turn; what they say stands in its messages."""
 
     skills: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()
+    new: tuple[str, ...] = ()
     kind: Literal["joined"] = "joined"
 
 

@@ -17,12 +17,16 @@ from bot.inbox.links import Links
 from bot.inbox.model_commands import ModelCommands
 from bot.inbox.pairing import Pairing, in_chat, told
 from bot.inbox.settings import AUTO, CHOICES, KEYS, TIMEZONE, Settings, table, valid
+from bot.inbox.skill_commands import SkillCommands
 from bot.store.usage import UsageRows
 
-AT_ONCE: Final = frozenset({"start", "help", "stop", "status", "usage", "model", "why", "pair", "settings", "link"})
-"""Answered beside a running turn; ``new`` and ``retry`` take their place in the order of messages."""
-KNOWN: Final = AT_ONCE | {"new", "retry"}
-MENU: Final = ("new", "stop", "retry", "status", "usage", "model", "why", "settings", "help")
+AT_ONCE: Final = frozenset(
+    {"start", "help", "stop", "status", "usage", "model", "why", "skills", "pair", "settings", "link"}
+)
+"""Answered beside a running turn; ``new``, ``retry`` and ``skill`` take their place in the order of
+messages."""
+KNOWN: Final = AT_ONCE | {"new", "retry", "skill"}
+MENU: Final = ("new", "stop", "retry", "status", "usage", "model", "why", "skills", "settings", "help")
 """What a platform's own menu of commands offers, in this order; ``start`` is known to every client."""
 
 
@@ -39,14 +43,18 @@ class Command:
 
 
 def command_of(text: str) -> Command | None:
-    """``/name`` or ``/name@bot rest``. A path such as ``/etc/hosts`` or a lone slash is not a command."""
+    """``/name`` or ``/name@bot rest``. A path such as ``/etc/hosts`` or a lone slash is not a command, and what is asked of a
+    skill (``/skill NAME question``) is a message."""
     words = text.split(maxsplit=1)
     if not words or not words[0].startswith("/"):
         return None
     name = words[0][1:].partition("@")[0].lower()
     if not name.isascii() or not name.replace("_", "").isalnum():
         return None
-    return Command(name, words[1] if len(words) > 1 else "", name in KNOWN)
+    rest = words[1] if len(words) > 1 else ""
+    if name == "skill" and len(rest.split(maxsplit=1)) > 1:
+        return None
+    return Command(name, rest, name in KNOWN)
 
 
 class Commands:
@@ -64,8 +72,9 @@ class Commands:
         links: Links,
         purse: Purse,
         models: ModelCommands,
+        skills: SkillCommands,
     ) -> None:
-        self._purse, self._models = purse, models
+        self._purse, self._models, self._skills = purse, models, skills
         self._usage, self._about, self._stop, self._zone = usage, about, stop, zone
         self._pairing, self._settings, self._links = pairing, settings, links
 
@@ -87,6 +96,13 @@ class Commands:
                 return (ReplyRow(self._status(turn.language)),)
             case "model":
                 return (ReplyRow(await self._models.model(turn, command.rest)),)
+            case "skills":
+                owner = self._pairing.is_owner(turn.sender)
+                return (ReplyRow(await self._skills.list(turn, command.rest, owner=owner)),)
+            case "skill" if command.rest:
+                return await self._skills.pick(turn, command.rest)
+            case "skill":
+                return (ReplyRow(await self._skills.list(turn, "", owner=False)),)
             case "why":
                 return (ReplyRow(await self._models.why(turn)),)
             case "usage":

@@ -27,6 +27,7 @@ from bot.core.ports import Clock
 from bot.core.text import clipped, storable
 from bot.core.texts import language_of, say
 from bot.inbox.commands import command_of
+from bot.inbox.early import EarlyEdits
 from bot.inbox.gate import NOT_ADDRESSED, Gate
 from bot.inbox.groups import ALLOW, Groups
 from bot.inbox.lanes import Lanes
@@ -72,6 +73,7 @@ class Inbox:
         self._approvals, self._revisions, self._retries = approvals, revisions, retries
         self._overheard, self._manners, self._groups = overheard, manners, groups
         self._answer, self._clock, self._language = answer, clock, language
+        self._early = EarlyEdits(clock)
         self._acting: set[int] = set()
         self._closed = False
 
@@ -111,15 +113,13 @@ class Inbox:
         for row in await self._rows.unfinished():
             if isinstance(row.inbound, MessageEdited) and (channels is None or row.inbound.address.channel in channels):
                 await self._rows.finish(row.id, await self._revisions.at_start(row.inbound), self._clock.now())
-        unfinished = await self._rows.unfinished()
-        gone = {(d.address, d.message_id) for row in unfinished if isinstance(d := row.inbound, MessageDeleted)}
-        for row in unfinished:
+        for row in await self._rows.unfinished():
             if channels is not None and row.inbound.address.channel not in channels:
                 continue
             match row.inbound:
                 case UserMessage() as message if not row.turn or self._gate.verdict(message).kind != "welcome":
                     await self._rows.finish(row.id, SET_ASIDE, self._clock.now())
-                case UserMessage() as message if not row.attempts and (message.address, message.id) in gone:
+                case UserMessage() as message if not row.attempts and await self._rows.is_deleted(message):
                     await self._rows.finish(row.id, DELETED, self._clock.now())
                 case UserMessage():
                     if row.turn not in seen:  # later rows of the same turn were steered into it
@@ -157,7 +157,7 @@ class Inbox:
         verdict = self._gate.verdict(message)
         if verdict.kind == "welcome" and self._manners.too_talkative(message):
             return await self._turn_away(message, "a bot that talks too much")
-        if verdict is NOT_ADDRESSED:
+        if verdict is NOT_ADDRESSED or (verdict.kind == "welcome" and _is_anothers(message)):
             return await self._overhear(message)
         if verdict.kind == "silent":
             return await self._turn_away(message, verdict.reason)
@@ -173,14 +173,25 @@ class Inbox:
         if command is not None and command.name == "retry" and message.caller is None:
             message = await self._retries.again(message) or message
         recorded = await self._rows.record(message, secrets.token_hex(6), self._clock.now())
-        if recorded.row.turn and not recorded.finished and not self._closed:
-            self._lanes.submit(recorded.row)  # a delivery that broke off may have stored it and got no further
-        return Receipt(recorded.row.turn, recorded.duplicate)
+        row = recorded.row
+        if (
+            recorded.deleted
+            and not recorded.finished
+            and not self._lanes.runs(message.address, lambda turn: turn.id == row.turn)
+        ):
+            await self._rows.finish(row.id, DELETED, self._clock.now())
+            return Receipt(duplicate=recorded.duplicate)
+        if (edit := self._early.take(message)) is not None:
+            row = await self._revisions.reworded(edit) or row
+        if row.turn and not recorded.finished and not self._closed:
+            self._lanes.submit(row)  # a delivery that broke off may have stored it and got no further
+        return Receipt(row.turn, recorded.duplicate)
 
     async def _overhear(self, message: UserMessage) -> Receipt:
         """Said in a group that the bot serves, and not to the bot: context for the next who asks it there."""
         receipt = await self._turn_away(message, NOT_ADDRESSED.reason)
-        text = clipped(message.text.strip(), OVERHEARD_CHARS)
+        edit = self._early.take(message)
+        text = clipped((edit or message).text.strip(), OVERHEARD_CHARS)
         if text and not receipt.duplicate:
             name = message.sender.name or message.sender.id
             await self._overheard.keep(_said_at(message), message.id, clipped(name, NAME_CHARS), text)
@@ -206,11 +217,16 @@ class Inbox:
         return await self._once(reaction, apply)
 
     async def _edited(self, edit: MessageEdited) -> Receipt:
-        """Of a message that nobody answers nothing is kept but that it was changed."""
+        """Of a message that nobody answers nothing is kept but that it was changed; of one that is still to come, for a
+        while, how."""
+        self._early.keep(edit)
         if await self._rows.open_message(edit.address, edit.message_id) is None:
             for where in _perhaps_said_at(edit.address):
                 await self._overheard.reword(where, edit.message_id, clipped(edit.text, OVERHEARD_CHARS))
+                if await self._rows.find(where, "message", edit.message_id) is not None:
+                    self._early.drop(edit)
             return await self._once(replace(edit, text=""), self._noted)
+        self._early.drop(edit)
 
         async def apply(_: Inbound) -> str:
             return await self._revisions.edited(edit)
@@ -221,6 +237,9 @@ class Inbox:
         """Record, act, finish; a repeated delivery of something dealt with does nothing."""
         recorded = await self._rows.record(inbound, "", self._clock.now())
         if recorded.finished or recorded.row.id in self._acting:
+            return Receipt(duplicate=True)
+        if recorded.deleted:
+            await self._rows.finish(recorded.row.id, DELETED, self._clock.now())
             return Receipt(duplicate=True)
         self._acting.add(recorded.row.id)
         try:
@@ -305,3 +324,9 @@ def _said_at(message: UserMessage) -> Address:
 
 def _perhaps_said_at(told: Address) -> set[Address]:
     return {told, replace(told, thread="")}
+
+
+def _is_anothers(message: UserMessage) -> bool:
+    """Where a bot answers everything, a command that it does not know is one of another bot's, unless it is called by name."""
+    command = command_of(message.text)
+    return not (message.direct or message.addressed) and command is not None and not command.known

@@ -27,7 +27,7 @@ class Revisions:
 
     async def edited(self, edit: MessageEdited) -> str:
         """Apply the change, and return what became of it in a word."""
-        original = await self._reworded(edit)
+        original = await self.reworded(edit)
         if original is None:
             return "noted"
         if self._lanes.reword(edit.address, original):
@@ -47,7 +47,7 @@ class Revisions:
 
     async def at_start(self, edit: MessageEdited) -> str:
         """The same for a change that an earlier process did not get to, before any turn runs."""
-        original = await self._reworded(edit)
+        original = await self.reworded(edit)
         if original is None:
             return "noted"
         if await self._brain.revise(edit.address, original.turn, edit.message_id, _text(edit)):
@@ -55,8 +55,9 @@ class Revisions:
         await self._followed(edit, original)
         return "followed up"
 
-    async def _reworded(self, edit: MessageEdited) -> InboxRow | None:
-        """The message as it reads now; None where nobody waits for an answer to it, or nothing has changed."""
+    async def reworded(self, edit: MessageEdited) -> InboxRow | None:
+        """Change the stored message, and return it as it reads now; None where nobody waits for an answer to it, or nothing
+        has changed."""
         row = await self._rows.open_message(edit.address, edit.message_id)
         text = _text(edit)
         if row is None or not isinstance(row.inbound, UserMessage) or text == row.inbound.text or not text.strip():

@@ -35,6 +35,11 @@ def similarities(query: Vector, vectors: Sequence[Vector]) -> list[float]:
     return [float(score) for score in matrix @ np.frombuffer(bytes(query), dtype=np.float32)]
 
 
+def is_cjk(text: str) -> bool:
+    """Whether any of it is Chinese, Japanese or Korean."""
+    return _CJK.search(text) is not None
+
+
 def words(text: str) -> list[str]:
     """Lower-case words; of Chinese, Japanese and Korean each character and each pair of neighbours."""
     found: list[str] = []
@@ -63,6 +68,11 @@ class WordIndex:
     def holders(self, word: str) -> int:
         """How many of the texts have the word."""
         return self._holders[word]
+
+    def shared(self, number: int, text: str) -> int:
+        """How many words that are rare here a text has in common with the one at ``number``."""
+        most = max(1, len(self._counts) // 4)
+        return sum(1 for word in set(words(text)) if word in self._counts[number] and self._holders[word] <= most)
 
     def scores(self, query: str) -> list[float]:
         """One for each text, 0 for no word in common."""

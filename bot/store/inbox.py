@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pydantic import ValidationError
 
@@ -32,11 +32,13 @@ class InboxRow:
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """``row`` is the stored row; ``duplicate`` when it had been there before, ``finished`` when it is also dealt with."""
+    """``row`` is the stored row; ``duplicate`` when it had been there before, ``finished`` when it is also dealt with,
+    ``deleted`` when it is a message that was deleted, perhaps before it came."""
 
     row: InboxRow
     duplicate: bool
     finished: bool
+    deleted: bool = False
 
 
 _COLUMNS = "id, body, turn, attempts"
@@ -58,7 +60,20 @@ def insert_inbound(db: sqlite3.Connection, inbound: Inbound, body: str, turn: st
         f"SELECT {_COLUMNS}, finished_at IS NOT NULL FROM inbox WHERE address = ? AND kind = ? AND platform_id = ?",
         key,
     ).fetchone()
-    return Recorded(_row(tuple(columns)), duplicate=not added, finished=bool(finished))
+    gone = isinstance(inbound, UserMessage) and _is_deleted(db, inbound)
+    return Recorded(_row(tuple(columns)), duplicate=not added, finished=bool(finished), deleted=gone)
+
+
+def _is_deleted(db: sqlite3.Connection, message: UserMessage) -> bool:
+    """Whether its deletion was told, at its own address or without the thread."""
+    places = {str(message.address), str(replace(message.address, thread=""))}
+    return any(
+        db.execute(
+            "SELECT 1 FROM inbox WHERE address = ? AND kind = 'deleted' AND platform_id >= ? AND platform_id < ? LIMIT 1",
+            (place, f"{message.id}.", f"{message.id}/"),  # the sign that follows the dot
+        ).fetchone()
+        for place in places
+    )
 
 
 class InboxRows:
@@ -158,6 +173,10 @@ class InboxRows:
             return _row(found) if found else None
 
         return await self._database.read(statement)
+
+    async def is_deleted(self, message: UserMessage) -> bool:
+        """Whether its deletion was told, before or after it came."""
+        return await self._database.read(lambda db: _is_deleted(db, message))
 
     async def reword(self, row_id: int, inbound: Inbound) -> None:
         """The message reads differently now."""

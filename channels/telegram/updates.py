@@ -17,6 +17,7 @@ from bot.core.inbound import (
     StopPressed,
     UserMessage,
 )
+from bot.inbox.commands import command_of
 from channels.telegram.said import ALONE, files_of, name_of, origin, replied_to, text_of
 from channels.telegram.shared import shared
 
@@ -229,7 +230,7 @@ class _Reader:
                     cuts.append((begin, end))
                 case "text_mention" if self._is_me(entity.get("user")):
                     cuts.append((begin, end))
-                case "bot_command" if begin == 0:
+                case "bot_command" if begin == 0 and ("@" in said or _is_known(text)):
                     meant = True
         for begin, end in sorted(cuts, reverse=True):
             before, after = units[: 2 * begin], units[2 * end :]
@@ -248,6 +249,12 @@ class _Reader:
 
     def _is_me(self, user: Any) -> bool:
         return isinstance(user, Mapping) and user.get("id") == self._me.id
+
+
+def _is_known(text: str) -> bool:
+    """Where several bots are, a command that this one does not know is another's."""
+    command = command_of(text)
+    return command is not None and command.known
 
 
 def _emojis(raw: Sequence[Raw]) -> list[str]:

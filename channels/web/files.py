@@ -67,9 +67,9 @@ class FileRoutes:
         if not kind.lower().startswith("multipart/form-data"):
             return await self._desk.uploads.take(name, kind, pieces)
         form = FormFile(pieces, kind)
-        part = await form.head()
+        called, kind = await form.head()
         async with aclosing(form.body()) as body:
-            return await self._desk.uploads.take(part.name or name, part.media_type, body)
+            return await self._desk.uploads.take(called or name, kind, body)
 
     async def _drop(self, request: Request) -> Response:
         id_ = request.path_params["id"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncGenerator, AsyncIterator
-from dataclasses import dataclass
 from typing import Final
 from urllib.parse import unquote
 
@@ -12,17 +11,11 @@ from channels.web.refusal import Refused
 
 HEAD_BYTES: Final = 8 * 1024
 FIELD_BYTES: Final = 64 * 1024
-"""Of all that stands before the file."""
+"""Of all that stands before the file, and of all that stands behind it."""
 _BOUNDARY: Final = re.compile(r"""boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70})(?=[\s;]|$))""", re.IGNORECASE)
 _NAME: Final = re.compile(r"""filename=(?:"((?:[^"\\]|\\.)*)"|([^\s;]+))""", re.IGNORECASE)
 _NAME_AS_UTF8: Final = re.compile(r"""filename\*=UTF-8''([^\s;]+)""", re.IGNORECASE)
 _TYPE: Final = re.compile(r"^content-type:[ \t]*([^\r\n]+)", re.IGNORECASE | re.MULTILINE)
-
-
-@dataclass(frozen=True, slots=True)
-class FormPart:
-    name: str
-    media_type: str
 
 
 class FormFile:
@@ -36,8 +29,8 @@ class FormFile:
         self._pieces = pieces
         self._buffer = bytearray(b"\r\n")  # so that the first mark looks like the others
 
-    async def head(self) -> FormPart:
-        """Skips the fields before the file."""
+    async def head(self) -> tuple[str, str]:
+        """The file's name and media type, as the form has them. Skips the fields before it."""
         before = 0
         while before <= FIELD_BYTES:
             before += len(await self._until(self._mark, FIELD_BYTES))
@@ -48,7 +41,7 @@ class FormFile:
             name = _name_in(head)
             if name is not None:
                 kind = _TYPE.search(head)
-                return FormPart(name, kind[1].strip() if kind else "")
+                return name, kind[1].strip() if kind else ""
         raise Refused(400, "no_form_file")
 
     async def body(self) -> AsyncGenerator[bytes, None]:
@@ -61,8 +54,11 @@ class FormFile:
             await self._more()
         if at:
             yield bytes(self._buffer[:at])
-        async for _ in self._pieces:
-            pass
+        behind = 0
+        async for piece in self._pieces:
+            behind += len(piece)
+            if behind > FIELD_BYTES:
+                raise Refused(400, "no_form_file")
 
     async def _until(self, mark: bytes, most: int) -> bytes:
         while (at := self._buffer.find(mark)) < 0:

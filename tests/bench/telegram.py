@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.bench.bots import NAMES, UNLIMITED, running
+from tests.bench.bots import NAMES, UNLIMITED, compiled, running
 from tests.bench.process import Measured
 from tests.bench.script import PAUSE_SECONDS
 from tests.bench.table import Row, printed
@@ -61,6 +61,7 @@ async def run() -> None:
     figures = {name: Figures() for name in NAMES}
     people = itertools.count(1001)
     load = os.getloadavg()[0]
+    compiled()
     with tempfile.TemporaryDirectory() as folder:
         places = (Path(folder) / str(number) for number in itertools.count())
         for turn in range(ROUNDS):

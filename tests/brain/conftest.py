@@ -15,6 +15,8 @@ from bot.brain.loop import Brain, opening_rows
 from bot.brain.policy import Policy
 from bot.brain.prompt import Persona
 from bot.brain.purse import MoneyLimits, Purse
+from bot.brain.skills.active import Skills
+from bot.brain.skills.shelf import SkillShelf
 from bot.brain.turn import Floor, Turn
 from bot.core.address import Address, Sender
 from bot.core.events import TurnEvent
@@ -116,6 +118,7 @@ async def make_house(tmp_path: Path) -> AsyncIterator[MakeHouse]:
                 clock=clock,
                 limits=limits or TurnLimits(),
                 purse=Purse(store.usage, money or MoneyLimits(), clock, "UTC"),
+                skills=Skills(SkillShelf([tmp_path / "skills"], clock), None),
             )
             return House(store, clock, provider, approvals, brain, tmp_path / "workspace", chain, tools, routes)
 

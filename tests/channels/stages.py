@@ -196,7 +196,7 @@ class SlackStage:
 
 
 class WebStage:
-    """The page's own API. There the text is Markdown, which the server turns into HTML; Stop is the command."""
+    """The page's own API. There the text is Markdown, which the server turns into HTML."""
 
     def __init__(self, port: int, session: aiohttp.ClientSession) -> None:
         self._url, self._session = f"http://127.0.0.1:{port}", session
@@ -255,7 +255,8 @@ class WebStage:
 
     async def press(self, label: str) -> None:
         if label == STOP:
-            await self.say("/stop")
+            async with self._session.post(f"{self._url}/v1/stop", json={"chat": "main"}) as answer:
+                assert answer.status == 202, await answer.text()
             return
         if label == AGAIN:
             turn = next(id for id, turn in self._turns.items() if turn["retry"])

@@ -41,7 +41,7 @@ def every_setting() -> list[str]:
     keys: list[str] = []
     for name, field in Settings.model_fields.items():
         inner = field.annotation
-        if name in ("brain", "tools") and isinstance(inner, type) and issubclass(inner, BaseModel):
+        if name in ("brain", "memory", "tools") and isinstance(inner, type) and issubclass(inner, BaseModel):
             keys += [f"{name}.{one}" for one in inner.model_fields if one != "llm"]
         else:
             keys.append(name)
@@ -80,15 +80,15 @@ async def test_the_doctor_warns_of_what_is_relied_on_in_vain_and_names_the_rest(
         ("name: x", []),
         ("brain: {llm: {default: {provider: local, model: auto}}}", []),
         ("brain: {money: {day_usd: 1}}", []),
-        ("brain: {llm: {routing: {local_only: [private]}}}", ["brain.llm.routing"]),
+        ("brain: {llm: {routing: {local_only: [private]}}}", []),
         ("hooks: [{event: Stop, command: [sh]}]", ["hooks"]),
         ("hooks: []\ntools: {mcp: {}, secrets: {}}", []),
-        ("memory: {distill: off}\nteam: {mode: radical}", ["memory", "team"]),
+        ("memory: {distill: off}\nteam: {mode: radical}", ["memory.distill", "team"]),
         (
             "tools: {shell: {network: true}, secrets: {a: b}, mcp: {x: {command: [sh]}}}",
             ["tools.shell", "tools.secrets", "tools.mcp"],
         ),
-        ("schedule: {quiet_hours: '21:00-06:00'}\nskills: [.]", ["skills", "schedule"]),
+        ("schedule: {quiet_hours: '21:00-06:00'}\nskills: [.]", ["schedule"]),
     ],
 )
 def test_what_the_file_sets_in_vain_is_known(read: Load, text: str, keys: list[str]) -> None:

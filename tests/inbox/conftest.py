@@ -18,6 +18,8 @@ from bot.brain.loop import Brain
 from bot.brain.policy import Policy
 from bot.brain.prompt import Persona
 from bot.brain.purse import MoneyLimits, Purse
+from bot.brain.skills.active import Skills
+from bot.brain.skills.shelf import SkillShelf
 from bot.brain.turn import Turn
 from bot.core.address import Address, Sender
 from bot.core.errors import StoreError
@@ -41,6 +43,7 @@ from bot.inbox.receiving import Inbox
 from bot.inbox.retries import Retries
 from bot.inbox.revisions import Revisions
 from bot.inbox.settings import Settings
+from bot.inbox.skill_commands import SkillCommands
 from bot.inbox.turns import TurnRunner
 from bot.outbox.governor import BucketGovernor
 from bot.outbox.publisher import Publisher
@@ -152,6 +155,7 @@ def open_house(tmp_path: Path) -> OpenHouse:
             groups = Groups(store, gate, announcements, clock, "Bower", language)
             await groups.load()
             approvals = Approvals(store.approvals, clock, gate.is_owner, 30)
+            skills = Skills(SkillShelf([tmp_path / "skills"], clock), None)
             brain = Brain(
                 provider=provider,
                 routes=FakeRoutes([ModelRef("a", "big", vision=sees)]),
@@ -163,6 +167,7 @@ def open_house(tmp_path: Path) -> OpenHouse:
                 clock=clock,
                 limits=TurnLimits(),
                 purse=Purse(store.usage, MoneyLimits(), clock, "UTC"),
+                skills=skills,
             )
 
             def publisher(turn: Turn, screen: Screen | None) -> Publisher:
@@ -220,6 +225,7 @@ def open_house(tmp_path: Path) -> OpenHouse:
                         lambda turn: gate.is_owner(turn.sender),
                         lambda language: models_told(about, language),
                     ),
+                    SkillCommands(skills, store.transcript),
                 ),
                 publisher=publisher,
                 store=store,

@@ -14,6 +14,7 @@ from bot.core.model import Audio, ImageBlock, ModelRef, ModelRequest, ModelText,
 from bot.core.stop import StopReason
 from bot.core.tool import ToolCall
 from bot.core.transcript import KeptFile, UserRow
+from bot.core.view import Phase
 from tests.attachments import made
 from tests.fakes.provider import calls, says
 from tests.inbox.conftest import HERE, OWNER, House, OpenHouse
@@ -319,6 +320,21 @@ async def test_b110_a_failing_service_gives_one_notice_and_stops_nothing_else(op
 
 
 # stops, restarts, edits, retries, steering
+
+
+async def test_while_files_are_fetched_the_person_sees_that_they_were_heard(open_house: OpenHouse) -> None:
+    gate = asyncio.Event()
+    async with open_house(says("Done.")) as house:
+        house.channel.fetching = gate.wait
+        await send(house, "read", (ref("a.txt"), b"alpha"))
+        async with asyncio.timeout(5):
+            while not house.channel.calls:
+                await asyncio.sleep(0.01)
+        assert house.provider.requests == [] and house.ended == []
+        assert [part.view.phase for call in house.channel.calls if (part := call.part)] == [Phase.THINKING]
+        gate.set()
+        await house.idle()
+        assert house.shown == ["Done."]
 
 
 async def test_a_message_changed_while_its_files_are_fetched_is_answered_as_it_reads_now(open_house: OpenHouse) -> None:

@@ -50,7 +50,7 @@ async def test_what_would_have_opened_a_thread_was_said_in_the_chat_above_it(ope
         for number, text in ((1, "red or blue?"), (2, "green, I say"), (3, "nonsense")):
             await says_in(house, text, number, where=replace(GROUP, thread=str(number)))
         await house.inbox.receive(MessageEdited("e", replace(GROUP, thread="2"), BOB, "2", "violet, I say", 2.0))
-        await house.inbox.receive(MessageDeleted("d", replace(GROUP, thread="3"), "3", 2.0))
+        await house.inbox.receive(MessageDeleted("3.deleted", replace(GROUP, thread="3"), "3", 2.0))
         post = replace(GROUP, thread="4")
         there = UserMessage("4", post, BOB, "another post", 1.0, direct=False, addressed=False, places=("4",))
         await house.inbox.receive(there)
@@ -121,3 +121,20 @@ async def test_an_edited_question_keeps_its_context(open_house: OpenHouse) -> No
         await house.inbox.receive(MessageEdited("2.3", GROUP, OWNER, "2", "which one?", 3.0))
         await house.idle()
         assert "Bob: red or blue?" in asked(house) and "which one?" in asked(house) and "wich" not in asked(house)
+
+
+async def test_a_command_that_no_command_is_called_is_another_bots_unless_the_bot_is_named(
+    open_house: OpenHouse,
+) -> None:
+    access = Access(owners=("7",), groups=("-5",), trigger="always")
+    async with open_house(says("Rain."), access=access) as house:
+        message = UserMessage("1", GROUP, OWNER, "/weather Rome", 1.0, direct=False, addressed=False)
+        await house.inbox.receive(message)
+        await house.idle()
+        assert house.shown == [] and (await house.outcomes())["1"] == "not addressed"
+        await house.inbox.receive(replace(message, id="2", text="what did I ask?"))
+        await house.idle()
+        assert house.shown == ["Rain."] and "/weather Rome" in str(house.provider.requests[0].messages)
+        await house.inbox.receive(replace(message, id="3", addressed=True))
+        await house.idle()
+        assert "/weather" in house.shown[-1]

@@ -159,7 +159,7 @@ async def test_a_question_deleted_before_its_turn_is_not_answered(open_house: Op
         await asyncio.sleep(0.02)
         await house.say("two", 2)
         await house.say("three", 3)
-        await house.inbox.receive(MessageDeleted("d", HERE, "2", 1.0))
+        await house.inbox.receive(MessageDeleted("2.deleted", HERE, "2", 1.0))
         gate.set()
         await house.idle()
         assert house.shown == ["one", "three"]
@@ -174,7 +174,7 @@ async def test_a_question_deleted_while_the_house_closes_is_not_answered_after_t
         await house.say("two", 2)
         await asyncio.sleep(0.02)
         house.inbox.close()
-        await house.inbox.receive(MessageDeleted("d", HERE, "2", 1.0))
+        await house.inbox.receive(MessageDeleted("2.deleted", HERE, "2", 1.0))
     async with open_house(says("one again"), says("never")) as house:
         assert await house.inbox.resume() == 1
         await house.idle()

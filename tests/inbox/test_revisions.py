@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
 from bot.core.address import Sender
-from bot.core.inbound import MessageDeleted, MessageEdited
+from bot.core.inbound import MessageDeleted, MessageEdited, UserMessage
 from bot.core.model import ModelText
 from bot.core.stop import StopReason
 from bot.core.tool import ToolCall
+from bot.core.transcript import UserRow
 from bot.core.view import Limits
+from bot.inbox.access import Access
+from bot.inbox.early import EarlyEdits
 from bot.time.clock import SystemClock
 from tests.fakes.channel import FakeChannel
+from tests.fakes.clock import FakeClock
 from tests.fakes.provider import calls, says
 from tests.inbox.conftest import HERE, OWNER, House, OpenHouse
 
@@ -197,3 +202,78 @@ async def test_a_change_that_a_crash_left_open_is_applied_at_the_start(open_hous
         assert "Paris" not in said(house) and "of Rome" in said(house)
         assert any("Rome it is." in shown for shown in house.shown)
         assert await house.store.inbox.unfinished() == []
+
+
+# what comes before the message that it is about
+
+
+async def test_a_message_that_was_deleted_before_it_came_is_recorded_and_not_answered(open_house: OpenHouse) -> None:
+    async with open_house(says("Never said.")) as house:
+        await house.inbox.receive(MessageDeleted("1.deleted", HERE, "1", 1.0))
+        receipt = await house.say("too late")
+        assert (receipt.turn, receipt.duplicate) == ("", False)
+        await house.inbox.receive(MessageDeleted("10.deleted", HERE, "10", 1.0))
+        assert (await house.say("too late")).duplicate and house.provider.requests == []
+        assert (await house.outcomes())["1"] == "deleted by its author" and await house.store.inbox.unfinished() == []
+
+
+async def test_a_deletion_is_of_one_message_in_one_chat(open_house: OpenHouse) -> None:
+    async with open_house(says("One."), says("Two.")) as house:
+        await house.inbox.receive(MessageDeleted("1.deleted", HERE, "1", 1.0))
+        await house.say("another", number=11)
+        await house.say("elsewhere", address=replace(HERE, chat="2"))
+        await house.idle()
+        assert sorted(house.shown) == ["One.", "Two."]
+
+
+async def test_a_message_that_was_edited_before_it_came_is_answered_as_it_reads_now(open_house: OpenHouse) -> None:
+    async with open_house(says("Rome it is.")) as house:
+        await edit(house, "tell me of Rom", at=2.0)
+        await edit(house, "tell me of Rome", at=4.0)
+        await edit(house, "tell me of Ro", at=3.0)
+        await house.say("tell me of Paris")
+        await house.idle()
+        assert "tell me of Rome" in said(house) and "Paris" not in said(house)
+        [row] = [one for one in await house.store.transcript.rows(HERE, 9) if isinstance(one.body, UserRow)]
+        assert isinstance(row.body, UserRow) and row.body.text == "tell me of Rome"
+
+
+async def test_an_early_edit_is_only_its_authors_and_not_kept_for_ever(open_house: OpenHouse) -> None:
+    clock = FakeClock()
+    early = EarlyEdits(clock)
+    message = UserMessage("1", HERE, OWNER, "x", 1.0)
+    early.keep(MessageEdited("1.1", HERE, STRANGER, "1", "by another", 2.0))
+    assert early.take(message) is None and early.take(message) is None
+    mine = MessageEdited("1.2", replace(HERE, thread="t"), OWNER, "1", "mine", 2.0)
+    early.keep(mine)
+    assert early.take(message) == mine and early.take(message) is None
+    early.keep(mine)
+    await clock.advance(3601)
+    early.keep(replace(mine, message_id="2"))
+    assert early.take(message) is None
+    for number in range(600):
+        early.keep(replace(mine, message_id=str(number)))
+    assert early.take(message) is None and early.take(replace(message, id="599")) is not None
+
+
+async def test_an_edit_that_crosses_its_message_in_the_store_is_applied(open_house: OpenHouse) -> None:
+    """Both are on their way at once, in either order."""
+    async with open_house(*[says("Yes.")] * 12, when_busy="queue") as house:
+        for number in range(1, 13):
+            pair = [house.say("old words", number=number), edit(house, "new words", message=number)]
+            await asyncio.gather(*(pair if number % 2 else reversed(pair)))
+        await house.idle()
+        assert all("old words" not in said(house, request) for request in range(len(house.provider.requests)))
+
+
+async def test_what_was_overheard_reads_as_it_was_changed_before_it_came(open_house: OpenHouse) -> None:
+    group = replace(HERE, chat="-5")
+    async with open_house(says("Blue."), access=Access(owners=("7",), groups=("-5",))) as house:
+        bystander = UserMessage("1", group, STRANGER, "I like red", 1.0, direct=False, addressed=False)
+        await house.inbox.receive(MessageEdited("1.2", group, STRANGER, "1", "I like blue", 2.0))
+        await house.inbox.receive(bystander)
+        await house.inbox.receive(MessageDeleted("2.deleted", group, "2", 1.0))
+        await house.inbox.receive(replace(bystander, id="2", text="I like green"))
+        await house.inbox.receive(UserMessage("3", group, OWNER, "which?", 1.0, direct=False))
+        await house.idle()
+        assert "I like blue" in said(house) and "red" not in said(house) and "green" not in said(house)

@@ -47,7 +47,12 @@ SOUND: Final = "sound"
 HERE: Final = Address("web", "main", "c")
 OWNER: Final = Sender("web", "owner", "Owner")
 PRICE: Final = Price(1.0, 2.0)
-QUICK: Final[Mapping[str, float]] = {"silence_seconds": 0.15, "first_seconds": 0.25, "alive_seconds": 0.4}
+QUICK: Final[Mapping[str, float]] = {
+    "silence_seconds": 0.15,
+    "first_seconds": 0.25,
+    "alive_seconds": 0.4,
+    "whole_seconds": 2.0,
+}
 """Patience on the wire, which is real; everything else goes by a clock that never waits."""
 
 

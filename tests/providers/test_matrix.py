@@ -257,6 +257,7 @@ async def test_a_fault_is_met_as_documented(name: str, kind: str, tmp_path: Path
             whole=told.whole,
         )
         assert found == cell, told
+        assert all(cell.text.startswith(shown) or shown == HALF for shown in told.shown), "at every moment"
         assert len(told.slept) == len(cell.slept), told.slept
         assert all(low <= slept <= high for slept, (low, high) in zip(told.slept, cell.slept, strict=True)), told.slept
         if cell.results is not None:

@@ -17,6 +17,8 @@ from bot.brain.loop import Brain, opening_rows
 from bot.brain.policy import Policy
 from bot.brain.prompt import Persona
 from bot.brain.purse import MoneyLimits, Purse
+from bot.brain.skills.active import Skills
+from bot.brain.skills.shelf import SkillShelf
 from bot.brain.turn import Floor, Turn
 from bot.core.address import Address, Sender
 from bot.core.events import TurnEvent
@@ -56,6 +58,7 @@ async def answered(vendor: Wired, data_dir: Path) -> tuple[StopReason, View]:
             clock=clock,
             limits=TurnLimits(),
             purse=Purse(store.usage, MoneyLimits(), clock, "UTC"),
+            skills=Skills(SkillShelf([], clock), None),
         )
         turn = Turn("turn1", UserMessage("1", HERE, OWNER, "What do you collect?", clock.now()), "en")
         row = (await store.inbox.record(turn.message, turn.id, clock.now())).row

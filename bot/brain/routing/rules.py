@@ -43,7 +43,7 @@ class Rules:
 
     def __init__(self, rules: Sequence[RouteRule]) -> None:
         self._rules = tuple(rules)
-        self._programs: list[tuple[RouteRule, Program]] | None = None
+        self._programs: list[tuple[RouteRule, Program]] | None = None if rules else []
         self._broken: set[str] = set()
 
     def __bool__(self) -> bool:

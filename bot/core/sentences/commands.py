@@ -39,10 +39,13 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
     "command_help": {
         "en": "Just write. Commands:\n\n- /new: start a new conversation\n- /stop: stop what I am doing\n"
         "- /retry: answer your last message once more\n"
-        "- /status: how I am doing\n- /model: which models answer, and pick one\n- /why: how the last answer came about\n- /usage: what today cost\n- /settings: language, time zone and more\n"
+        "- /skills: what I know how to do, and /skill NAME\n"
+        "- /status: how I am doing\n- /model: which models answer, and pick one\n- /why: how the last answer came about\n"
+        "- /usage: what today cost\n- /settings: language, time zone and more\n"
         "- /link: you are the same person on another platform\n- /help: this text",
         "zh": "直接发消息即可。命令：\n\n- /new：开始新的对话\n- /stop：停止当前任务\n"
-        "- /retry：重新回答你的上一条消息\n- /status：运行状态\n- /model：查看或选定模型\n- /why：上一条回答的由来\n- /usage：今日用量\n- /settings：语言、时区等\n"
+        "- /retry：重新回答你的上一条消息\n- /skills：我会做的事，以及 /skill 名称\n- /status：运行状态\n"
+        "- /model：查看或选定模型\n- /why：上一条回答的由来\n- /usage：今日用量\n- /settings：语言、时区等\n"
         "- /link：在其他平台上是同一个人\n- /help：本帮助",
     },
     "copy_above": {
@@ -57,6 +60,7 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
     "menu_usage": {"en": "What you have used today", "zh": "查看今天的用量"},
     "menu_model": {"en": "Which models answer, and pick one", "zh": "查看或选定模型"},
     "menu_why": {"en": "Why the last answer came about as it did", "zh": "查看上一条回答的由来"},
+    "menu_skills": {"en": "What I know how to do", "zh": "查看我会做的事"},
     "menu_settings": {"en": "Language, time zone and more for this chat", "zh": "本聊天的语言、时区等设置"},
     "menu_help": {"en": "What I can do", "zh": "查看使用帮助"},
     "command_help_owner": {
@@ -175,8 +179,35 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
     },
     "model_reset": {"en": "Asked again from now on: {models}.", "zh": "即刻起重新启用：{models}。"},
     "model_reset_none": {"en": "No model was being left alone.", "zh": "没有被暂停使用的模型。"},
-    "why_nothing": {"en": "There is no answer in this chat yet that I could explain.", "zh": "本聊天中还没有可以解释的回答。"},
-    "why_models": {"en": "Models, in this order: {models} (decided by: {rule})", "zh": "模型（按顺序）：{models}（依据：{rule}）"},
+    "skills_head": {"en": "What I know how to do:", "zh": "我会做的事："},
+    "skills_how": {
+        "en": "They join by themselves where they fit; `/skill NAME` calls one, `/skill NAME your question` at once.",
+        "zh": "合适时它们会自动启用；`/skill 名称` 可手动启用，`/skill 名称 你的问题` 立即使用。",
+    },
+    "skills_more": {
+        "en": "- and {count} more; `/skills WORD` narrows them",
+        "zh": "- 还有 {count} 个；可用 `/skills 词语` 筛选",
+    },
+    "skills_none": {"en": "I have no skills here.", "zh": "这里没有可用的技能。"},
+    "skills_refused": {"en": "Not read:", "zh": "未能读取："},
+    "skill_unknown": {
+        "en": "I have no skill `{name}`. `/skills` lists those there are.",
+        "zh": "没有名为 `{name}` 的技能。发送 `/skills` 查看。",
+    },
+    "skill_lacks": {
+        "en": "The skill {name} needs {missing}, which this machine lacks.",
+        "zh": "技能 {name} 需要：{missing}，而本机没有。",
+    },
+    "skill_needs": {"en": "needs {missing}", "zh": "需要 {missing}"},
+    "skill_joined": {"en": "{name} is with us from now on: {about}", "zh": "已启用 {name}：{about}"},
+    "why_nothing": {
+        "en": "There is no answer in this chat yet that I could explain.",
+        "zh": "本聊天中还没有可以解释的回答。",
+    },
+    "why_models": {
+        "en": "Models, in this order: {models} (decided by: {rule})",
+        "zh": "模型（按顺序）：{models}（依据：{rule}）",
+    },
     "why_private": {
         "en": "Private: only models on this machine or network",
         "zh": "私密：仅使用本机或本地网络中的模型",

@@ -13,7 +13,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from bot.outbox.partial import repaired
-from bot.outbox.spelling import spelled
+from bot.outbox.spelling import spelled, unfinished
 from channels.slack.markup_stream import streamable
 from tests.channels.telegram.texts import LONG
 from tests.outbox.styled.corpus import HOSTILE, PIECES, answers
@@ -75,7 +75,8 @@ def takes_back(text: str, step: int = 1) -> list[int]:
     """Ends of whole prefixes whose Markdown is not continued by that of the whole text."""
     sent = streamable(text)
     ends = (end for end in range(0, len(text), step) if text[max(0, end - 1) : end + 1] != "``")
-    return [end for end in ends if repaired(text[:end]) == text[:end] and not sent.startswith(streamable(text[:end]))]
+    whole = (end for end in ends if repaired(text[:end]) == text[:end] and unfinished(text[:end]) == end)
+    return [end for end in whole if not sent.startswith(streamable(text[:end]))]
 
 
 @pytest.mark.parametrize(

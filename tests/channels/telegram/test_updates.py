@@ -50,6 +50,9 @@ def test_a_private_message() -> None:
         (mention("@otherbot hi", "@otherbot"), "@otherbot hi", False),
         (mention("/help@mybot", "/help@mybot", "bot_command"), "/help@mybot", True),
         (mention("/help", "/help", "bot_command"), "/help", True),
+        (mention("/HELP me", "/HELP", "bot_command"), "/HELP me", True),
+        (mention("/weather Rome", "/weather", "bot_command"), "/weather Rome", False),
+        (mention("/weather@mybot Rome", "/weather@mybot", "bot_command"), "/weather@mybot Rome", True),
         (
             {"text": "and you?", "reply_to_message": {"message_id": 4, "from": {"id": 99}, "text": "I am"}},
             "and you?",

@@ -7,7 +7,6 @@ from typing import Any
 
 import aiohttp
 import pytest
-from yarl import URL
 
 from bot.core.address import Address, Sender
 from bot.core.errors import ChannelError
@@ -15,9 +14,8 @@ from bot.core.inbound import ButtonPress, FileRef, StopPressed, UserMessage
 from bot.core.model import TextBlock
 from bot.core.ports import owner_of
 from bot.core.stop import StopReason
-from bot.core.transcript import BreakRow, EndRow, GivenRow, ReplyRow, ResultRow, StepRow, UserRow
-from bot.core.view import OutFile, Phase, Ref
-from bot.store.files import Files
+from bot.core.transcript import BreakRow, EndRow, GivenRow, ReplyRow, StepRow, UserRow
+from bot.core.view import Phase, Ref
 from channels.web.desk import TEXT_CHARS
 from tests.channels.web.house import House, Turn, card
 from tests.channels.web.reader import Page, Shown
@@ -370,51 +368,6 @@ async def test_a_broken_store_is_a_sentence_in_the_history() -> None:
         for path in ("/v1/history?chat=a", "/v1/chats"):
             async with http.get(house.url + path) as answer:
                 assert answer.status == 503
-
-
-async def test_files_are_handed_out_as_downloads_only(tmp_path: Any) -> None:
-    (tmp_path / "page.html").write_text("<script>alert(1)</script>")
-    house = House()
-    async with house.open(), aiohttp.ClientSession() as http:
-        turn = house.start("a")
-        files = (
-            OutFile('报告 "x"\r\n.html', "text/html", str(tmp_path / "page.html")),
-            OutFile("gone", "x/y", "/no/such"),
-        )
-        await turn.write("Here.")
-        await turn.show(files=files)
-        async with http.get(f"{house.url}/v1/files/{turn.id}/0") as answer:
-            assert answer.status == 200
-            assert answer.headers["content-type"] == "application/octet-stream"
-            assert answer.headers["content-disposition"].startswith("attachment; filename*=UTF-8''%E6%8A%A5")
-            assert await answer.text() == "<script>alert(1)</script>"
-        for path in (f"{turn.id}/1", f"{turn.id}/2", "other/0", f"{turn.id}/%2e%2e/0", f"{turn.id}/..%2F0"):
-            async with http.get(URL(f"{house.url}/v1/files/{path}", encoded=True)) as answer:
-                assert answer.status == 404
-
-
-async def test_files_of_the_past_are_listed_and_handed_out_from_the_data_folder_only(tmp_path: Any) -> None:
-    kept = Files(tmp_path)
-    path = await kept.keep(b"a,b\n")
-    (tmp_path / "bowerbird.db").write_text("everything")
-    house = House(data_dir=tmp_path)
-    files = tuple(
-        OutFile(f"{n}.csv", "text/csv", at) for n, at in enumerate((path, "files/../bowerbird.db", "/etc/passwd"))
-    )
-    for chat, channel in (("a", "web"), ("b", "telegram")):
-        to = Address(channel, "main", chat)
-        house.archive.append(to, f"turn{chat}", 1.0, UserRow("files, please", owner_of(channel), "1"))
-        house.archive.append(to, f"turn{chat}", 2.0, ResultRow("c1", "export", "done", files=files))
-        house.archive.append(to, f"turn{chat}", 3.0, EndRow(StopReason.ANSWERED))
-    async with house.open(), aiohttp.ClientSession() as http:
-        async with http.get(f"{house.url}/v1/history?chat=a") as answer:
-            listed = [frame["files"] for frame in (await answer.json())["frames"] if "files" in frame]
-        assert (listed[0][0]["name"], listed[0][0]["href"]) == ("0.csv", "v1/files/turna/0")
-        async with http.get(f"{house.url}/v1/files/turna/0") as answer:
-            assert (answer.status, await answer.read()) == (200, b"a,b\n")
-        for place in ("turna/1", "turna/2", "turna/3", "turnb/0", "turna/-1"):
-            async with http.get(f"{house.url}/v1/files/{place}") as answer:
-                assert answer.status == 404, place
 
 
 async def test_the_pages_files_are_cached_by_their_tag() -> None:

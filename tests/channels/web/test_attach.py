@@ -1,96 +1,24 @@
-"""Attaching files on the page in a real browser: the button, the clipboard, a drop; what is shown, refused, kept, sent."""
+"""Attaching files on the page in a real browser: the button, the clipboard, a drop; what is shown, kept and sent."""
 
 from __future__ import annotations
 
 import asyncio
-import io
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from PIL import Image
-from playwright.async_api import Browser, Locator, Page, Route, expect
+from playwright.async_api import Browser, expect
 
-from bot.core.inbound import UserMessage
 from bot.core.view import OutFile
-from channels.web.uploads import WAIT_SECONDS
 from tests.attachments import made
+from tests.channels.web.attaching import answered, arrived, bring, choose, file, loaded, photo, sent, tray, waiting
 from tests.channels.web.browser import visiting
 from tests.channels.web.house import House, Turn
 from tests.channels.web.scenes import write
-from tests.fakes.clock import FakeClock
 
 pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 
 PHONE: dict[str, Any] = {"viewport": {"width": 360, "height": 640}, "is_mobile": True, "has_touch": True}
-
-
-def photo(width: int = 320, height: int = 200) -> bytes:
-    out = io.BytesIO()
-    Image.new("RGB", (width, height), (60, 90, 180)).save(out, "PNG")
-    return out.getvalue()
-
-
-def file(name: str, content: bytes, kind: str = "text/plain") -> Any:
-    """As Playwright takes it."""
-    return {"name": name, "mimeType": kind, "buffer": content}
-
-
-async def answered(turn: Turn) -> None:
-    await turn.write("Seen.")
-    await turn.end()
-
-
-def sent(house: House) -> list[UserMessage]:
-    return [one for one in house.inbound if isinstance(one, UserMessage)]
-
-
-def waiting(folder: Path) -> int:
-    return len([place for place in (folder / "uploads").iterdir() if not place.suffix])
-
-
-def tray(page: Page) -> Locator:
-    return page.get_by_role("list", name="Attached files").get_by_role("listitem")
-
-
-async def choose(page: Page, *files: Any) -> None:
-    """By the button, as a person does it."""
-    async with page.expect_file_chooser() as chooser:
-        await page.get_by_role("button", name="Attach files").click()
-    await (await chooser.value).set_files(list(files))
-
-
-async def arrived(page: Page, count: int = 1) -> None:
-    """So many files are attached, and all of them have been uploaded."""
-    await expect(tray(page)).to_have_count(count)
-    await expect(page.locator(".chip.busy")).to_have_count(0)
-
-
-async def bring(page: Page, how: str, *files: Any, text: str = "") -> None:
-    """Paste or drop: what the browser would hand to the page."""
-    told = [{"name": one["name"], "kind": one["mimeType"], "bytes": list(one["buffer"])} for one in files]
-    await page.evaluate(
-        """([how, files, text]) => {
-          const data = new DataTransfer();
-          for (const { name, kind, bytes } of files) data.items.add(new File([new Uint8Array(bytes)], name, { type: kind }));
-          if (text) data.setData("text/plain", text);
-          const box = document.querySelector("#message");
-          if (how === "paste") box.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
-          else for (const type of ["dragenter", "dragover", how]) {
-            box.dispatchEvent(new DragEvent(type, { dataTransfer: data, bubbles: true, cancelable: true }));
-          }
-        }""",
-        [how, told, text],
-    )
-
-
-async def loaded(picture: Locator) -> None:
-    """A picture is not only in the page but to be seen."""
-    await expect(picture).to_be_visible()
-    async with asyncio.timeout(8):
-        while not await picture.evaluate("image => image.complete && image.naturalWidth > 0"):
-            await asyncio.sleep(0.02)
 
 
 async def test_files_are_chosen_shown_sent_and_still_there_after_a_reload(browser: Browser, tmp_path: Path) -> None:
@@ -194,91 +122,6 @@ async def test_what_is_attached_can_be_taken_back_also_with_the_keyboard(browser
                 await asyncio.sleep(0.02)
 
 
-async def test_what_cannot_be_sent_is_refused_in_a_sentence_before_it_is_uploaded(
-    browser: Browser, tmp_path: Path
-) -> None:
-    house = House(script=answered, data_dir=tmp_path)
-    async with house.open(), visiting(browser, house) as page:
-        posted: list[str] = []
-        page.on("request", lambda request: posted.append(request.url) if request.method == "POST" else None)
-        problems = page.get_by_role("alert")
-        film = tmp_path / "film.mp4"
-        with film.open("wb") as sparse:
-            sparse.truncate(21 * 1024 * 1024)
-        async with page.expect_file_chooser() as chooser:
-            await page.get_by_role("button", name="Attach files").click()
-        await (await chooser.value).set_files(film)
-        await expect(problems).to_contain_text("“film.mp4” is too large (21 MB): a file may have up to 20 MB.")
-        await choose(page, file("blank.txt", b""))
-        await expect(problems).to_contain_text("“blank.txt” is empty.")
-        await expect(problems).not_to_contain_text("film.mp4")
-        assert posted == []
-        await choose(page, *(file(f"{n}.txt", b"x%d" % n) for n in range(12)))
-        await expect(tray(page)).to_have_count(10)
-        await expect(problems).to_contain_text("“10.txt” was left out: a message may have up to 10 files.")
-        await expect(problems).to_contain_text("“11.txt” was left out")
-        await problems.get_by_role("button", name="Hide this").first.click()
-        await expect(problems).not_to_contain_text("“10.txt”")
-        await page.evaluate(
-            """() => {
-              const data = new DataTransfer();
-              data.items.add(new File(["x"], "album"));
-              const event = new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true });
-              DataTransferItem.prototype.webkitGetAsEntry = () => ({ isDirectory: true, name: "album" });
-              document.body.dispatchEvent(event);
-            }"""
-        )
-        await expect(problems).to_contain_text("“album” is a folder.")
-
-
-async def test_a_broken_upload_is_tried_again(browser: Browser, tmp_path: Path) -> None:
-    house = House(script=answered, data_dir=tmp_path, language="en")
-    async with house.open(), visiting(browser, house) as page:
-        answers: list[Callable[[Route], Any]] = [
-            lambda route: route.abort(),
-            lambda route: route.fulfill(status=503, json={"error": "The disk is full."}),
-            lambda route: route.continue_(),
-        ]
-        await page.route("**/v1/files?*", lambda route: answers.pop(0)(route))
-        await choose(page, file("a.txt", b"a"))
-        await expect(tray(page)).to_contain_text("The upload broke off.")
-        await page.get_by_role("textbox", name="Message").fill("Here it is")
-        await page.keyboard.press("Enter")
-        again = page.get_by_role("button", name="Try again")
-        await expect(again).to_be_focused()
-        await expect(page.get_by_role("status")).to_contain_text("a.txt was not uploaded: The upload broke off.")
-        assert sent(house) == []
-        await page.keyboard.press("Enter")
-        await expect(tray(page)).to_contain_text("The disk is full.")
-        await again.click()
-        await expect(page.locator(".chip.failed")).to_have_count(0)
-        await page.get_by_role("button", name="Send").click()
-        await expect(page.locator(".answer")).to_have_text("Seen.")
-        assert [ref.name for ref in sent(house)[0].files] == ["a.txt"]
-
-
-async def test_a_message_waits_for_its_files_and_then_goes_by_itself(browser: Browser, tmp_path: Path) -> None:
-    house = House(script=answered, data_dir=tmp_path)
-    async with house.open(), visiting(browser, house) as page:
-        go = asyncio.Event()
-
-        async def held(route: Route) -> None:
-            await go.wait()
-            await route.continue_()
-
-        await page.route("**/v1/files?*", held)
-        await choose(page, file("a.txt", b"a"))
-        await expect(page.get_by_role("progressbar", name="Uploading a.txt")).to_be_visible()
-        await write(page, "As soon as you can")
-        await expect(page.get_by_role("status")).to_contain_text("Sent as soon as the files are uploaded")
-        await expect(page.get_by_role("textbox", name="Message")).to_have_value("As soon as you can")
-        assert sent(house) == []
-        go.set()
-        await expect(page.locator(".answer")).to_have_text("Seen.")
-        await expect(page.get_by_role("textbox", name="Message")).to_have_value("")
-        assert [(one.text, len(one.files)) for one in sent(house)] == [("As soon as you can", 1)]
-
-
 async def test_each_chat_keeps_its_own_files_and_a_reload_keeps_them_too(browser: Browser, tmp_path: Path) -> None:
     house = House(script=answered, data_dir=tmp_path)
     async with house.open(), visiting(browser, house) as page:
@@ -300,57 +143,6 @@ async def test_each_chat_keeps_its_own_files_and_a_reload_keeps_them_too(browser
         await page.reload()
         await expect(page.locator(".bubble")).to_have_count(1)
         await expect(tray(page)).to_have_count(0)
-
-
-async def test_files_that_waited_too_long_are_sent_up_again(browser: Browser, tmp_path: Path) -> None:
-    clock = FakeClock()
-    house = House(script=answered, data_dir=tmp_path, clock=clock)
-    async with house.open(), visiting(browser, house) as page:
-        await page.clock.install()
-        await choose(page, file("a.txt", b"lunch"))
-        await arrived(page)
-        await clock.advance(WAIT_SECONDS + 1)
-        await house.channel._desk.uploads.sweep()
-        assert waiting(tmp_path) == 0
-        await page.clock.fast_forward(51 * 60 * 1000)
-        await write(page, "Back from lunch")
-        await page.clock.run_for(500)
-        await expect(page.locator(".answer")).to_have_text("Seen.")
-        assert [await house.channel.fetch(ref) for ref in sent(house)[0].files] == [b"lunch"]
-
-
-async def test_a_message_that_was_refused_gives_its_files_back(browser: Browser, tmp_path: Path) -> None:
-    house = House(script=answered, data_dir=tmp_path)
-    house.refusal = "Not today."
-    async with house.open(), visiting(browser, house) as page:
-        await choose(page, file("a.txt", b"a"))
-        await arrived(page)
-        await write(page, "Please")
-        await expect(page.locator(".trouble")).to_contain_text("Not sent: Not today.")
-        await page.get_by_role("button", name="Discard").click()
-        await expect(tray(page)).to_contain_text("a.txt")
-        await expect(page.get_by_role("textbox", name="Message")).to_have_value("Please")
-        house.refusal = ""
-        await arrived(page)
-        await page.get_by_role("button", name="Send").click()
-        await expect(page.locator(".answer")).to_have_text("Seen.")
-
-
-async def test_a_message_with_files_survives_a_server_that_is_away(browser: Browser, tmp_path: Path) -> None:
-    house = House(script=answered, data_dir=tmp_path)
-    async with house.open(), visiting(browser, house) as page:
-        await choose(page, file("p.png", photo(), "image/png"))
-        await arrived(page)
-        house.full = True
-        await write(page, "Precious")
-        await expect(page.locator(".trouble")).to_contain_text("kept here")
-        await loaded(page.locator(".bubble img"))
-        await page.reload()
-        await expect(page.locator(".bubble .file-name")).to_have_text("p.png")
-        house.full = False
-        await expect(page.locator(".answer")).to_have_text("Seen.")
-        await loaded(page.locator(".bubble img"))
-        assert [len(one.files) for one in sent(house)] == [1]
 
 
 async def test_another_page_of_the_chat_sees_the_files_as_well(browser: Browser, tmp_path: Path) -> None:
@@ -394,26 +186,6 @@ async def test_pictures_of_an_answer_are_shown_and_the_rest_is_to_be_downloaded(
         async with page.expect_download() as download:
             await files.nth(1).get_by_role("link").click()
         assert (await download.value).suggested_filename == "table.csv"
-
-
-async def test_a_hostile_name_is_text_wherever_it_stands(browser: Browser, tmp_path: Path) -> None:
-    house = House(script=answered, data_dir=tmp_path)
-    evil = "<img src=x onerror=alert(1)>\"'&.png"
-    async with house.open(), visiting(browser, house) as page:
-        await bring(
-            page,
-            "paste",
-            file(evil, photo(), "image/png"),
-            file(f"{evil}.svg", b"<svg onload='alert(2)'/>", "image/svg+xml"),
-        )
-        await arrived(page, 2)
-        await expect(tray(page).first.locator(".file-name")).to_have_text(evil)
-        await page.keyboard.press("Enter")
-        await expect(page.locator(".answer")).to_have_text("Seen.")
-        for _ in range(2):
-            await expect(page.locator(".bubble .file-name")).to_have_text([evil, f"{evil}.svg"])
-            assert await page.locator("img[src='x']").count() == 0
-            await page.reload()
 
 
 async def test_a_phone_has_room_for_all_of_it(browser: Browser, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import pytest
 from PIL import Image
 
 from tests.attachments import made
-from tests.channels.web.test_attach import photo
+from tests.channels.web.attaching import photo
 from tests.crash.program import a_free_port, running
 from tests.sim.llm import LlmSim, answer, call, text
 from tests.sim.speech import SpeechSim

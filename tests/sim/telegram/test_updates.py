@@ -206,7 +206,6 @@ PRIVACY: list[tuple[str, bool]] = [
     ("hello @bowerbird_bot", True),
     ("👋 @Bowerbird_Bot hello", True),
     ("mail me at x@bowerbird_bot.example", False),
-    ("/status", True),
     ("/status@Bowerbird_bot", True),
     ("/status@other_bot", False),
     ("hello @bowerbird_bot2", False),
@@ -221,6 +220,22 @@ async def test_privacy_hides_what_does_not_address_the_bot(
     await sim.say(group, ann, text)
     assert len(await bot.get_updates()) == arrives
     assert [shown.text for shown in sim.visible(group)] == [text]
+
+
+async def test_privacy_hides_a_command_to_nobody_unless_the_bot_was_the_last_to_speak(
+    bot: Bot, ann: Person, sim: TelegramSim
+) -> None:
+    group = sim.group(-1001, "Team", members=[ann])
+    await sim.say(group, ann, "/status")
+    assert await bot.get_updates() == ()
+    await bot.send_message(-1001, "hello")
+    await sim.say(group, ann, "so")
+    await sim.say(group, ann, "/status")
+    [heard] = await bot.get_updates()
+    assert heard.message.text == "/status"
+    await sim.say(group, sim.person(70, "Robot", is_bot=True), "beep")
+    await sim.say(group, ann, "/status")
+    assert len(await bot.get_updates(offset=heard.update_id + 1)) == 0
 
 
 async def test_without_privacy_or_as_administrator_or_in_reply_everything_arrives(

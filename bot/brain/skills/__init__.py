@@ -1,0 +1,1 @@
+"""What the assistant knows how to do: folders with a SKILL.md."""
