@@ -36,6 +36,7 @@ from bot.brain.skills.active import Skills
 from bot.brain.skills.shelf import SkillShelf
 from bot.brain.turn import Turn
 from bot.config.loaded import Config
+from bot.config.packaged import packaged_skills
 from bot.config.services import answers
 from bot.core.errors import StoreError
 from bot.core.inbound import Inbound, Receipt, UserMessage
@@ -137,7 +138,7 @@ class Daemon:
         self._chain = Chain(config, transport, clock, self._local.ref, self._faults.met)
         self._routes = ConfiguredRoutes(config, self._chain, no_reading)
         self._embedder = EmbeddedEmbedder() if is_installed() and config.memory.embedder.provider == "local" else None
-        self._skills = Skills(SkillShelf(config.skills, clock), self._embedder)
+        self._skills = Skills(SkillShelf([packaged_skills(), *config.skills], clock), self._embedder)
         money = config.brain.money
         self._purse = Purse(store.usage, MoneyLimits(money.day_usd, money.person_day_usd), clock, self._zone)
         self._edges = Edges(BucketGovernor(clock), clock, store, self._metrics)

@@ -61,6 +61,10 @@ async def _at_once() -> None:
     return
 
 
+def _forgotten(_: Callable[[str], None]) -> None:
+    return
+
+
 @dataclass(frozen=True, slots=True)
 class Floor:
     """The lane's side of a turn.
@@ -72,6 +76,7 @@ class Floor:
     takes back what a cancelled turn may have given up while it was parked.
     ``answered`` is called once the end is written: what is left is to show it, which a slow platform may make long, and
     which needs none of the house's slots.
+    ``shows`` is given who is to be told the id of a message that was deleted while the turn is shown.
     """
 
     steer: Callable[[bool], Awaitable[int]]
@@ -80,3 +85,4 @@ class Floor:
     revision: Callable[[], Revision | None] = _none
     is_revised: Callable[[], bool] = bool
     regain: Callable[[], Awaitable[None]] = _at_once
+    shows: Callable[[Callable[[str], None]], None] = _forgotten

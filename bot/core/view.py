@@ -110,7 +110,8 @@ class Limits:
     sent twice is one message. ``structured`` channels show tool lines, notices and cards by themselves; for the others the outbox
     writes them into the text. ``can_edit`` False: shown text can only be continued, never taken back. ``fleeting``, where
     it is not 0: what is not complete yet is shown as parts that are no messages and vanish by themselves after so many
-    seconds."""
+    seconds. ``recheck``, where it is not 0: the platform does not tell when a message of the bot's is deleted, so one that
+    asks a person something is shown once more after so many seconds, to find out."""
 
     size: int
     unit: Literal["chars", "utf16", "bytes"] = "chars"
@@ -121,6 +122,7 @@ class Limits:
     structured: bool = False
     label_chars: int = 64
     fleeting: float = 0.0
+    recheck: float = 0.0
 
     @property
     def gather(self) -> float:
@@ -130,9 +132,13 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Ref:
-    """The platform's own id of a message that shows a part."""
+    """The platform's own id of a message that shows a part; what an adapter has to remember of it stands behind a "~"."""
 
     message_id: str
+
+    def is_of(self, message_id: str) -> bool:
+        """Whether the message with this id is meant."""
+        return self.message_id.partition("~")[0] == message_id
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal, Protocol
 
 from bot.attachments.intake import unopened
@@ -83,6 +83,10 @@ class _Seat:
         await self.take()
 
 
+def _nobody(_: str) -> None:
+    return
+
+
 @dataclass(slots=True)
 class _Live:
     """A turn that has a task: running, waiting for a slot, or parked."""
@@ -93,6 +97,10 @@ class _Live:
     stopping: asyncio.Event
     begun: bool = False
     revisions: deque[Revision] = field(default_factory=deque)
+    deleted: Callable[[str], None] = _nobody
+
+    def shows(self, deleted: Callable[[str], None]) -> None:
+        self.deleted = deleted
 
     def revise(self, revision: Revision) -> None:
         """The turn begins anew with it, if it may. One that has not begun is not cancelled: it looks before it begins."""
@@ -233,6 +241,13 @@ class Lanes:
         live.revise(revision)
         return True
 
+    def deleted(self, address: Address, message_id: str) -> None:
+        """A message is gone from this chat, in whatever thread; perhaps a turn is shown in it."""
+        for place, lane in self._lanes.items():
+            if replace(place, thread="") == replace(address, thread=""):
+                for live in lane.live.values():
+                    live.deleted(message_id)
+
     def close(self) -> None:
         """Take nothing more; turns that run go on until their tasks are cancelled."""
         self._closed = True
@@ -288,6 +303,7 @@ class Lanes:
                 revision=lambda: revisions.popleft() if revisions else None,
                 is_revised=lambda: bool(revisions),
                 regain=seat.take,
+                shows=live.shows,
             )
             await self._run(row, turn, floor, stopping)
         finally:

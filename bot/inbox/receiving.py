@@ -307,6 +307,7 @@ class Inbox:
                 await self._rows.finish(row.id, DELETED, self._clock.now())
             else:
                 self._lanes.stop(inbound.address, lambda turn: turn.message.id == inbound.message_id)
+                self._lanes.deleted(inbound.address, inbound.message_id)
                 for where in _perhaps_said_at(inbound.address):
                     await self._overheard.drop(where, inbound.message_id)
         return "noted"

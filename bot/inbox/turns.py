@@ -74,6 +74,7 @@ class TurnRunner:
         publisher: Publisher | None = None
         while True:
             publisher = self._publisher(turn, publisher.screen if publisher else None)
+            floor.shows(publisher.deleted)
             try:
                 if wait:
                     await self._store.inbox.take_back_attempt(turn.id)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final, Literal
@@ -16,10 +15,8 @@ from bot.core.errors import (
     ChannelUnreachable,
     ChatClosed,
     FleetingRefused,
-    FormatRefused,
     MessageGone,
     RateLimited,
-    TooLong,
     Unauthorised,
 )
 from bot.core.events import TextDelta, ToolStarted, TurnEnded, TurnEvent
@@ -31,6 +28,7 @@ from bot.outbox.fold import fold, less_of, open_cards
 from bot.outbox.ledger import Ledger
 from bot.outbox.parts import Look, Wanted, wanted_parts
 from bot.outbox.screen import Screen
+from bot.outbox.ways import Ways
 
 log = logging.getLogger(__name__)
 
@@ -43,7 +41,6 @@ TICK_SECONDS: Final = 5.0
 """How often the seconds of a running tool move on; more slowly where the platform is slow or the tool takes long."""
 RETRY_SECONDS: Final = 60.0
 PATIENCE_SECONDS: Final = 86_400.0
-TIMES_GONE: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +95,10 @@ class Publisher:
         self._tool_began: dict[str, float] = {}
         self._note = ""
         self._made: tuple[object, list[Wanted]] | None = None
-        self._plain: set[int] = set()
-        self._tight: set[int] = set()
-        self._bare: set[int] = set()
-        self._gone: Counter[int] = Counter()
+        self._ways = Ways(turn)
+        self._deleted: set[str] = set()
         self._failures = self._refusals = 0
-        self._flashed_at = 0.0
+        self._shown_at = 0.0
 
     @property
     def screen(self) -> Screen:
@@ -128,6 +123,14 @@ class Publisher:
         self._pending.append(less_of(event, self._work_shown))
         self._version += 1
         self._news.set()
+
+    def deleted(self, message_id: str) -> None:
+        """Somebody has deleted this message. Never waits: what may still change is shown anew, so that a question to a
+        person is there to be answered; what is complete stays away."""
+        if self._screen.at(message_id) is not None:
+            self._deleted.add(message_id)
+            self._version += 1
+            self._news.set()
 
     @property
     def view(self) -> View:
@@ -194,8 +197,7 @@ class Publisher:
         waits = []
         if began and not limits.structured and limits.can_edit:
             waits.append(max(TICK_SECONDS, 3 * limits.pace, (self._clock.monotonic() - min(began)) / 6))
-        if (renewal := self._renewal()) is not None:
-            waits.append(renewal)
+        waits += [wait for wait in (self._renewal(), self._recheck()) if wait is not None]
         if await self._pause(min(waits, default=None)):
             self._version += 1
 
@@ -204,7 +206,13 @@ class Publisher:
         where nothing is."""
         if not (self._limits.fleeting and self._screen.is_fleeting):
             return None
-        return max(0.0, self._flashed_at + self._limits.fleeting / 2 - self._clock.monotonic())
+        return max(0.0, self._shown_at + self._limits.fleeting / 2 - self._clock.monotonic())
+
+    def _recheck(self) -> float | None:
+        """Seconds until it should be found out whether a question to a person still stands there."""
+        if not (self._limits.recheck and self._screen.is_open and open_cards(self.view.cards)):
+            return None
+        return max(0.0, self._shown_at + self._limits.recheck - self._clock.monotonic())
 
     def _hold(self) -> float | None:
         """Seconds until the view is worth a first call; None: not before something else happens."""
@@ -243,6 +251,7 @@ class Publisher:
     async def _work(self) -> Wanted | int | Slot | None:
         """The next difference between wanted and shown: a part to show, the index of one to remove, behind the final
         text a file, or nothing."""
+        await self._forget_deleted()
         await self._screen.reopen(self.view.text)
         wanted = self._wanted()
         while wanted and wanted[0].end is not None and self._screen.stands(wanted[0]):
@@ -257,10 +266,16 @@ class Publisher:
             return await self._enclosures.next(self.view)
         return behind
 
+    async def _forget_deleted(self) -> None:
+        while self._deleted:
+            if (index := self._screen.at(self._deleted.pop())) is not None:
+                await self._screen.forget(index)
+                self._ways.went(index)
+
     def _wanted(self) -> list[Wanted]:
         """Made anew only when something that it depends on has changed; seconds and deadlines always do."""
         view = self.view
-        ways = len(self._plain), len(self._tight), len(self._bare), self._limits.fleeting
+        ways = self._ways.stand, self._limits.fleeting, self._screen.copied
         basis = (self._version, self._screen.sealed[-1:], self._note, ways)
         if view.tools or view.cards or self._made is None or self._made[0] != basis:
             self._made = basis, self._make(view)
@@ -274,29 +289,27 @@ class Publisher:
             language=self._language,
             now=self._clock.now(),
             elapsed={call_id: now - began for call_id, began in self._tool_began.items()},
-            plain=self._plain,
-            tight=self._tight,
+            plain=self._ways.plain,
+            tight=self._ways.tight,
             note=self._note,
             copied=self._screen.copied and not self._limits.idempotent,
         )
         return [self._adapted(want) for want in wanted_parts(view, self._screen.sealed, look)]
 
     def _adapted(self, want: Wanted) -> Wanted:
-        """Without buttons where they were refused; what is a message stays one."""
-        part = want.part
-        if part.index in self._bare:
-            part = replace(part, buttons=())
-        if part.fleeting and self._screen.is_message(part.index):
-            part = replace(part, fleeting=False)
-        return want if part is want.part else replace(want, part=part)
+        """What is a message stays one."""
+        want = self._ways.adapted(want)
+        if want.part.fleeting and self._screen.is_message(want.part.index):
+            return replace(want, part=replace(want.part, fleeting=False))
+        return want
 
     def _may_show(self, want: Wanted) -> bool:
-        """Where nothing can be taken back, a preview only continues; a message that went twice waits for its end."""
+        """Where nothing can be taken back, a preview only continues."""
         if want.part.final:
             return True
         if not self._limits.can_edit and not self._screen.continues(want):
             return False
-        return self._gone[want.part.index] < TIMES_GONE
+        return self._ways.comes_back(want.part.index)
 
     # calling
 
@@ -305,6 +318,8 @@ class Publisher:
         version = self._version
         if self._renewal() == 0:
             self._screen.fade()
+        if self._recheck() == 0:
+            self._screen.doubt()
         work = await self._work()
         if work is None:
             self._settled = version
@@ -332,7 +347,7 @@ class Publisher:
     async def _do(self, work: Wanted | int | Slot) -> None:
         if isinstance(work, Wanted):
             await self._screen.show(work, lasting=work.part.final and not self._note)
-            self._flashed_at = self._clock.monotonic()
+            self._shown_at = self._clock.monotonic()
         elif isinstance(work, Slot):
             await self._enclosures.show(work)
         else:
@@ -351,8 +366,7 @@ class Publisher:
         return None
 
     async def _refused(self, work: Wanted | int | Slot, error: ChannelError, version: int) -> Outcome | None:
-        """Each kind of refusal has one other way to go, one that nobody knows as well: the words alone. Nothing is called
-        again unchanged. What cannot be removed is left there."""
+        """Nothing is called again unchanged. What cannot be removed is left there."""
         if isinstance(work, int):
             await self._screen.forget(work)
             return None
@@ -360,23 +374,10 @@ class Publisher:
             return None if self._enclosures.refuse(work) else self._undelivered("refused", error)
         index = work.part.index
         self._refusals += 1
-        match error:
-            case FormatRefused() if index not in self._plain:
-                self._plain.add(index)
-            case TooLong() if index not in self._tight:
-                self._tight.add(index)
-            case TooLong():
-                return self._undelivered("too_long", error)
-            case MessageGone():
-                await self._screen.forget(index)
-                self._gone[index] += 1
-                return self._undelivered("message_gone", error) if self._gone[index] > TIMES_GONE else None
-            case _ if index not in self._bare:
-                log.info("turn %s: part %d is tried as plain text without buttons: %s", self._turn, index, error)
-                self._plain.add(index)
-                self._bare.add(index)
-            case _ if self._refusals == 1 and not work.part.final:
-                self._settled = version
-            case _:
-                return self._undelivered("refused", error)
-        return None
+        if isinstance(error, MessageGone):
+            await self._screen.forget(index)
+        reason = self._ways.refused(index, error)
+        if reason == "refused" and self._refusals == 1 and not work.part.final:
+            self._settled = version
+            return None
+        return self._undelivered(reason, error) if reason else None

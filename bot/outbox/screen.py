@@ -50,7 +50,8 @@ class Screen:
         self._looked_at: tuple[Wanted, str] | None = None
         self.repeated_sends = 0
         self.copied = False
-        """An earlier process died while a part was on its way: it may be on screen, and nobody knows under which id."""
+        """The answer to a send was lost, or an earlier process died before it came: the part may be on screen, and nobody
+        knows under which id."""
 
     @property
     def sealed(self) -> list[int]:
@@ -106,6 +107,11 @@ class Screen:
         """Whether an earlier attempt at sending this part may have arrived."""
         return want.part.index in self._maybe_sent
 
+    def at(self, message_id: str) -> int | None:
+        """The open part that this message shows."""
+        found = (index for index, shown in self._shown.items() if not shown.fleeting and shown.ref.is_of(message_id))
+        return next(found, None)
+
     def last_behind(self, index: int) -> int | None:
         """The last shown part from ``index`` on."""
         return max((shown for shown in self._shown if shown >= index), default=None)
@@ -131,6 +137,10 @@ class Screen:
         faded = {index: replace(shown, digest="") for index, shown in self._shown.items() if shown.fleeting}
         self._shown |= faded
 
+    def doubt(self) -> None:
+        """What stands in the open messages is no longer certain."""
+        self._shown |= {index: replace(shown, digest="") for index, shown in self._shown.items() if not shown.fleeting}
+
     async def _show(self, want: Wanted, lasting: bool) -> None:
         part, index, digest = want.part, want.part.index, self._digest(want)
         before = self._shown[index] if self.is_message(index) else None
@@ -146,7 +156,9 @@ class Screen:
         try:
             ref = await self._channel.show(self._to, before.ref if before else None, part)
         except ChannelError as error:
-            if not (isinstance(error, ChannelUnreachable) and error.maybe_done):
+            if isinstance(error, ChannelUnreachable) and error.maybe_done:
+                self.copied = self.copied or before is None
+            else:
                 self._maybe_sent.discard(index)
                 if before is not None:
                     self._shown[index] = before

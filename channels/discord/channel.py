@@ -331,6 +331,8 @@ class DiscordChannel:
             return Place(str(channel.parent_id), str(number), str(channel.guild.id))
         if isinstance(channel, discord.abc.GuildChannel):
             return Place(str(number), guild=str(channel.guild.id))
+        if above := self._threads.above(number):
+            return Place(above, str(number), str(guild or ""))
         return self._places.find(number) or Place(str(number), guild=str(guild or ""))
 
     # showing

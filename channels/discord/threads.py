@@ -136,6 +136,10 @@ class Threads:
         opening = self._known.get(str(number))
         return opening is not None and bool(opening.title) and not opening.closed
 
+    def above(self, number: int) -> str:
+        """The channel above this thread, where the bot opened it; else ""."""
+        return self._known[str(number)].chat if str(number) in self._known else ""
+
     def home(self, told: Told) -> Told:
         """What is told of a question, or of a button that stands in place of its thread, as told of the thread."""
         if told.address.thread:
@@ -266,5 +270,8 @@ def _id_of(payload: str) -> str:
 
 
 def _may_open(channel: discord.TextChannel) -> bool:
-    may = channel.permissions_for(channel.guild.me)
+    me: discord.Member | None = getattr(channel.guild, "me", None)
+    if me is None:  # of a guild that is not there at the moment
+        return True
+    may = channel.permissions_for(me)
     return may.create_public_threads and may.send_messages_in_threads

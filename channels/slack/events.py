@@ -190,9 +190,8 @@ class Reader:
             sent_at=float(event.get("event_ts") or event["ts"]),
         )
 
-    def _deleted(self, event: Raw, previous: Raw, ts: str) -> Inbound | Left:
-        if self._is_mine(previous):
-            return Left("the bot's own was deleted")
+    def _deleted(self, event: Raw, previous: Raw, ts: str) -> Inbound:
+        """Also of what the bot wrote: an answer on its way goes on in a new message."""
         address = self._address(str(event["channel"]), ts, str(previous.get("thread_ts") or ""))
         return MessageDeleted(f"{ts}.deleted", address, ts, float(event.get("event_ts") or event["ts"]))
 

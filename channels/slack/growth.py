@@ -55,13 +55,15 @@ def _settled(markdown: str) -> str:
 
 
 def _code_begun(markdown: str, begin: int) -> int:
-    """Where the first run of backticks that has no counterpart begins; the end where each has one."""
+    """Where the first run of backticks that has no counterpart begins; the end where each has one. A backslash keeps the
+    first of them from beginning code; in code it is a character like others."""
     opened: list[tuple[int, str]] = []
     for found in _TICKS.finditer(markdown, begin):
         run = found[0]
         before = markdown[begin : found.start()]
-        if (len(before) - len(before.rstrip("\\"))) % 2 and not (run := run[1:]):
-            continue
         known = next((number for number, (_, other) in enumerate(opened) if other == run), None)
-        opened = [*opened, (found.start(), run)] if known is None else opened[:known]
+        if known is not None:
+            opened = opened[:known]
+        elif begun := run[1:] if (len(before) - len(before.rstrip("\\"))) % 2 else run:
+            opened = [*opened, (found.start(), begun)]
     return opened[0][0] if opened else len(markdown)

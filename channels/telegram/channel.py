@@ -55,6 +55,8 @@ CHAT_INTERVAL: Final = 1.05
 GROUP_INTERVAL: Final = 3.1
 GROUP_PER_MINUTE: Final = 20
 PRESSED_CHARS: Final = 200
+RECHECK_SECONDS: Final = 60.0
+"""The Bot API tells of no deletion; an edit that changes nothing costs one call and finds out."""
 TYPING_EVERY: Final = 4.5
 """Telegram shows it for five seconds."""
 FIRST_BOT: Final = "bot"
@@ -101,8 +103,8 @@ class TelegramChannel:
         self._unquoted: set[str] = set()
         self._drafts = Drafts(kit.name, on=config.streaming == "draft")
         live = config.streaming != "off"
-        self._private = Limits(size=SIZE, unit="utf16", pace=CHAT_INTERVAL, previews=live)
-        self._group = Limits(size=SIZE, unit="utf16", pace=GROUP_INTERVAL, previews=live)
+        limits = Limits(size=SIZE, unit="utf16", previews=live, recheck=RECHECK_SECONDS)
+        self._private, self._group = replace(limits, pace=CHAT_INTERVAL), replace(limits, pace=GROUP_INTERVAL)
         self.rates = Rates(CHAT_INTERVAL, GROUP_PER_MINUTE, config.calls_per_second, is_group)
 
     @property

@@ -22,7 +22,7 @@ from bot.core.address import Address, Sender
 from bot.core.events import TurnEvent
 from bot.core.inbound import UserMessage
 from bot.core.model import ModelRef
-from bot.core.ports import Tool
+from bot.core.ports import Provider, Tool
 from bot.core.stop import StopReason
 from bot.core.view import View
 from bot.outbox.fold import fold
@@ -88,6 +88,34 @@ class House:
         self.parked -= 1
 
 
+def brain_over(
+    store: Store,
+    folder: Path,
+    provider: Provider,
+    routes: FakeRoutes,
+    clock: FakeClock,
+    approvals: Approvals,
+    tools: Mapping[str, Tool],
+    approve: Mapping[str, Any] | None = None,
+    limits: TurnLimits | None = None,
+    money: MoneyLimits | None = None,
+) -> Brain:
+    """A Brain over any provider; the tests of real ones build theirs with it as well."""
+    return Brain(
+        provider=provider,
+        routes=routes,
+        persona=lambda: Persona("You are a test.", "small"),
+        bench=Bench(tools, folder / "workspace", "UTC"),
+        policy=Policy({"*": "ask"} if approve is None else approve),
+        approvals=approvals,
+        store=store,
+        clock=clock,
+        limits=limits or TurnLimits(),
+        purse=Purse(store.usage, money or MoneyLimits(), clock, "UTC"),
+        skills=Skills(SkillShelf([folder / "skills"], clock), None),
+    )
+
+
 MakeHouse = Callable[..., House]
 
 
@@ -107,19 +135,7 @@ async def make_house(tmp_path: Path) -> AsyncIterator[MakeHouse]:
             approvals = Approvals(store.approvals, clock, lambda who: who.id == "owner", 30)
             chain = [FIRST, SECOND]
             routes = FakeRoutes(chain)
-            brain = Brain(
-                provider=provider,
-                routes=routes,
-                persona=lambda: Persona("You are a test.", "small"),
-                bench=Bench(tools, tmp_path / "workspace", "UTC"),
-                policy=Policy({"*": "ask"} if approve is None else approve),
-                approvals=approvals,
-                store=store,
-                clock=clock,
-                limits=limits or TurnLimits(),
-                purse=Purse(store.usage, money or MoneyLimits(), clock, "UTC"),
-                skills=Skills(SkillShelf([tmp_path / "skills"], clock), None),
-            )
+            brain = brain_over(store, tmp_path, provider, routes, clock, approvals, tools, approve, limits, money)
             return House(store, clock, provider, approvals, brain, tmp_path / "workspace", chain, tools, routes)
 
         yield make

@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 
 from tests.channels.rooms import ROOM_PARAMS, ROOMS, Room
-from tests.channels.stages import eventually, free_port, living
-from tests.sim.llm import LlmSim, When, answer, call, text
+from tests.channels.stages import AGAIN, STOP, eventually, free_port, living
+from tests.sim.llm import LlmSim, When, answer, call, gate, text
 from tests.sim.llm.script import Answer
 
 ONCE, DENY = "Allow once", "Deny"
 REFUSED = "Only an owner can decide this."
+NOT_HIS = "Only the person who asked, or an owner, can try this again."
 
 
 @pytest.fixture
@@ -95,3 +96,29 @@ async def test_only_the_right_persons_first_press_on_the_right_card_counts(
     assert shown.count("Approved once. (Ann)") == 1 and shown.count("Denied. (Ann)") == 1
     assert notes.read_text().count("bread") == 1 and "milk" not in notes.read_text()
     assert set(filter(None, room.told_bob())) >= {REFUSED} and len(llm.requests) == 4
+
+
+async def test_only_who_asked_has_a_stopped_answer_tried_again_and_once_also_after_a_restart(
+    room: Room, llm: LlmSim, tmp_path: Path
+) -> None:
+    llm.script(
+        answer(text("The sea is a large body of water, and "), gate("never"), text("No.")),
+        answer(text("The sea is salty.")),
+    )
+    port = free_port()
+    async with living(room, llm, tmp_path, port):
+        await room.say("what is the sea?")
+        await eventually(lambda: STOP in room.labels)
+        await room.press(STOP)
+        await eventually(lambda: AGAIN in room.labels)
+    await room.rest()
+    async with living(room, llm, tmp_path, port):
+        await room.press_nth(AGAIN, 0, by_bob=True)
+        await eventually(lambda: NOT_HIS in room.told_bob())
+        assert len(llm.requests) == 1
+        await room.press_nth(AGAIN, 0)
+        await room.press_nth(AGAIN, 0)
+        await eventually(lambda: "The sea is salty." in room.texts)
+        await asyncio.sleep(0.5)
+    assert list(room.texts).count("The sea is salty.") == 1 and len(llm.requests) == 2
+    assert str(llm.requests[-1].body["messages"]).count("what is the sea?") == 1

@@ -107,7 +107,7 @@ async def transcript_in_order(world: World[Platform]) -> None:
     [(turn,)] = world.rows("SELECT DISTINCT turn FROM transcript")
     async with Store.open(world.data) as store:
         rows = await store.transcript.turn_rows(turn)
-    assert [row.body.kind for row in rows] == ["user", "step", "result", "step", "result", "step", "end"]
+    assert [row.body.kind for row in rows] == ["user", "route", "step", "result", "step", "result", "step", "end"]
     calls = [call.id for row in rows if isinstance(row.body, StepRow) for call in calls_of(row.body)]
     assert calls == [row.body.call_id for row in rows if isinstance(row.body, ResultRow)]
     assert paired(turn_messages(rows))

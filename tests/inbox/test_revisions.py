@@ -277,3 +277,16 @@ async def test_what_was_overheard_reads_as_it_was_changed_before_it_came(open_ho
         await house.inbox.receive(UserMessage("3", group, OWNER, "which?", 1.0, direct=False))
         await house.idle()
         assert "I like blue" in said(house) and "red" not in said(house) and "green" not in said(house)
+
+
+async def test_the_question_to_a_person_that_somebody_deletes_is_asked_again(open_house: OpenHouse) -> None:
+    async with open_house(calls(NOTE), says("Noted.")) as house:
+        await house.say("note milk")
+        await house.button("once")
+        (asked_in,) = house.channel.messages
+        house.channel.delete(asked_in)
+        await house.inbox.receive(MessageDeleted(f"{asked_in}.deleted", replace(HERE, thread="x"), asked_in, 2.0))
+        await house.press("once")
+        await house.idle()
+        (shown,) = house.channel.messages.values()
+        assert shown.id != asked_in and "Noted." in shown.text and "milk" in (house.workspace / "notes.md").read_text()

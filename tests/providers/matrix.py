@@ -10,12 +10,7 @@ from random import Random
 from typing import Any, Final
 
 from bot.brain.approvals import Approvals
-from bot.brain.calls import Bench
-from bot.brain.limits import TurnLimits
 from bot.brain.loop import Brain, opening_rows
-from bot.brain.policy import Policy
-from bot.brain.prompt import Persona
-from bot.brain.purse import MoneyLimits, Purse
 from bot.brain.turn import Floor, Turn
 from bot.core.address import Address, Sender
 from bot.core.errors import ModelResting, ProviderError
@@ -34,6 +29,7 @@ from bot.providers.models import Models
 from bot.store.store import Store
 from bot.store.transcript import Opening
 from bot.tools.registry import find_tools
+from tests.brain.conftest import brain_over
 from tests.fakes.routes import FakeRoutes
 from tests.providers.bench import SleeplessClock
 from tests.sim.llm import LlmSim, When, answer, text
@@ -47,13 +43,8 @@ SOUND: Final = "sound"
 HERE: Final = Address("web", "main", "c")
 OWNER: Final = Sender("web", "owner", "Owner")
 PRICE: Final = Price(1.0, 2.0)
-QUICK: Final[Mapping[str, float]] = {
-    "silence_seconds": 0.15,
-    "first_seconds": 0.25,
-    "alive_seconds": 0.4,
-    "whole_seconds": 2.0,
-}
-"""Patience on the wire, which is real; everything else goes by a clock that never waits."""
+HASTY: Final[Mapping[str, float]] = {"silence_seconds": 0.3, "first_seconds": 0.4, "alive_seconds": 0.6}
+"""Patience with silence, which is real on the wire; everything else goes by a clock that never waits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,8 +208,8 @@ async def house(kind: Kind, sim: LlmSim, folder: Path, *, alone: bool = False, *
     clock, http = SleeplessClock(), Rerouted(sim)
     base_url = kind.own or sim.url + kind.path
     sections = [
-        entry(name, {"kind": kind.kind, "base_url": base_url, "api_key": f"sk-{name}-key", **QUICK, **more})
-        for name in (FAULTY, SOUND)
+        entry(name, {"kind": kind.kind, "base_url": base_url, "api_key": f"sk-{name}-key", **section})
+        for name, section in ((FAULTY, more), (SOUND, {}))
     ]
     sim.script(answer(text(SECOND), when=When(model=kind.second), repeat=True))
     async with Store.open(folder) as store:
@@ -226,18 +217,9 @@ async def house(kind: Kind, sim: LlmSim, folder: Path, *, alone: bool = False, *
         heard = Overheard(models)
         chain = [ModelRef(FAULTY, kind.first, price=PRICE), ModelRef(SOUND, kind.second, price=PRICE)]
         chain = chain[:1] if alone else chain
-        brain = Brain(
-            provider=heard,
-            routes=FakeRoutes(chain),
-            persona=lambda: Persona("You are a test.", "small"),
-            bench=Bench(find_tools(), folder / "workspace", "UTC"),
-            policy=Policy({"*": "allow"}),
-            approvals=Approvals(store.approvals, clock, lambda who: True, 30),
-            store=store,
-            clock=clock,
-            limits=TurnLimits(),
-            purse=Purse(store.usage, MoneyLimits(), clock, "UTC"),
-        )
+        approvals = Approvals(store.approvals, clock, lambda who: True, 30)
+        routes = FakeRoutes(chain)
+        brain = brain_over(store, folder, heard, routes, clock, approvals, find_tools(), {"*": "allow"})
         try:
             yield House(kind, sim, store, models, heard, clock, brain, chain)
         finally:

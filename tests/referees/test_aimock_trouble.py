@@ -12,6 +12,7 @@ import pytest
 
 from bot.core.errors import (
     KeyRefused,
+    ModelForbidden,
     ModelMissing,
     NoCredit,
     ProviderBusy,
@@ -92,7 +93,7 @@ REFUSALS: list[tuple[int, str, str, type[ProviderError]]] = [
     (400, "invalid_request_error", "messages: too few", RequestRefused),
     (401, "authentication_error", "invalid key", KeyRefused),
     (402, "billing_error", "pay first", NoCredit),
-    (403, "permission_error", "not for you", KeyRefused),
+    (403, "permission_error", "not for you", ModelForbidden),
     (404, "not_found_error", "model: no such model", ModelMissing),
     (429, "insufficient_quota", "You exceeded your current quota", NoCredit),
 ]
@@ -149,9 +150,22 @@ async def test_a_connection_lost_within_a_call_gives_no_call(case: Case) -> None
     await case.aimock.script(
         calls(("c1", "add", {"a": 1234567, "b": 7654321})) | {"truncateAfterChunks": pieces, "latency": 20}
     )
-    heard = await case.wired.ask()
+    heard = await case.wired.ask(attempts=1)
     assert isinstance(heard.error, StreamCut)
     assert heard.calls == []
+
+
+async def test_after_two_lost_connections_the_call_comes_in_an_answer_that_is_not_streamed(case: Case) -> None:
+    pieces = 1 if case.wired.kind == "ollama" else 5
+    await case.aimock.script(
+        calls(("c1", "add", {"a": 1234567, "b": 7654321})) | {"truncateAfterChunks": pieces, "latency": 20}
+    )
+    heard = await case.wired.ask()
+    assert [(call.name, call.arguments, call.invalid) for call in heard.calls] == [
+        ("add", {"a": 1234567, "b": 7654321}, "")
+    ]
+    assert heard.stop.reason is ModelStopReason.TOOL_USE
+    assert await case.attempts() == 3
 
 
 CHAOS: list[tuple[str, tuple[type[ProviderError], ...]]] = [

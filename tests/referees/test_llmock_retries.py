@@ -8,6 +8,7 @@ import pytest
 from bot.core.errors import (
     ContextTooLong,
     KeyRefused,
+    ModelForbidden,
     ModelMissing,
     NoCredit,
     ProviderBusy,
@@ -27,7 +28,7 @@ REFUSALS: dict[int, type[ProviderError]] = {
     400: RequestRefused,
     401: KeyRefused,
     402: NoCredit,
-    403: KeyRefused,
+    403: ModelForbidden,
     404: ModelMissing,
     413: ContextTooLong,
     422: RequestRefused,
@@ -65,9 +66,14 @@ async def test_the_referee_fails_a_client_that_hurries(llmock: Llmock) -> None:
     assert set(await llmock.complaints()) == {"retry_after_ignored", "retried_non_retryable"}
 
 
-async def test_a_refusal_is_not_argued_with(llmock: Llmock, vendors: list[Wired]) -> None:
-    answers = await at_once(asked(llmock, vendor, fail(status), None) for vendor in vendors for status in REFUSALS)
-    assert [type(heard.error) for heard in answers] == [*REFUSALS.values()] * len(vendors)
+async def test_a_refusal_is_not_argued_with(llmock: Llmock, wire: Wire) -> None:
+    """Each at a vendor of its own: a key that was refused is not tried again."""
+    answers = await at_once(
+        asked(llmock, wire(kind, llmock.base_url(kind), SystemClock()), fail(status), None)
+        for kind in PATHS
+        for status in REFUSALS
+    )
+    assert [type(heard.error) for heard in answers] == [*REFUSALS.values()] * len(PATHS)
     assert len(await llmock.attempts()) == len(answers)
     assert await llmock.complaints() == []
 

@@ -75,11 +75,15 @@ async def test_an_answer_that_breaks_in_its_text_is_never_taken_for_whole(
     assert await llmock.complaints() == [suspicion]
 
 
-async def test_answers_that_break_every_time_are_given_up(llmock: Llmock, vendors: list[Wired]) -> None:
-    kinds = ("truncate", "malformed", "disconnect")
-    answers = await at_once(asked(llmock, vendor, breaks(kind, AT_ONCE), None) for vendor in vendors for kind in kinds)
-    assert all(isinstance(heard.error, StreamCut | StreamGarbled) for heard in answers)
-    assert all(heard.events == () for heard in answers)
+async def test_streams_that_break_every_time_are_given_up_for_an_answer_in_one_piece(
+    llmock: Llmock, wire: Wire
+) -> None:
+    answers = await at_once(
+        asked(llmock, wire(kind, llmock.base_url(kind), SystemClock()), breaks(how, AT_ONCE), None)
+        for kind in PATHS
+        for how in ("truncate", "malformed", "disconnect")
+    )
+    assert [(heard.error, heard.text) for heard in answers] == [(None, LONG)] * len(answers)
     assert len(await llmock.attempts()) == 3 * len(answers)
     assert not {"retry_storm", "no_backoff"} & set(await llmock.complaints())
 

@@ -26,7 +26,7 @@ class SkillShelf:
     """Skills by name; of two with one name that of the later folder counts. ``look`` is asked before each turn."""
 
     def __init__(self, folders: Sequence[Path], clock: Clock) -> None:
-        self._folders, self._clock = tuple(folders), clock
+        self._folders, self._clock = tuple(dict.fromkeys(folder.resolve() for folder in folders)), clock
         self._looked_at = -LOOK_SECONDS
         self._stamps: dict[Path, _Stamp] = {}
         self._read: dict[Path, Skill] = {}

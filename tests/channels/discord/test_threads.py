@@ -153,12 +153,12 @@ async def test_a_thread_that_did_not_open_at_once_is_opened_once(
 async def test_while_discord_does_not_answer_the_others_are_heard_and_life_is_shown_in_the_channel(
     bot: StartBot, discord: DiscordSim, general: Channel, ann: Person, dm: Channel
 ) -> None:
-    discord.latencies[OPEN] = 3.0
+    discord.latencies[OPEN] = 8.0
     async with bot(AUTO):
         said = await discord.say(general, ann, "<@BOT> why is the sky blue?")
         await discord.say(dm, ann, "and the sea?")
-        await discord.until(lambda sim: sim.bot_texts(dm) == ["It mirrors the sky."], timeout=2.5)
-        await discord.until(lambda sim: sim.typing(general), timeout=2.5)
+        await discord.until(lambda sim: sim.bot_texts(dm) == ["It mirrors the sky."], timeout=7)
+        await discord.until(lambda sim: sim.typing(general), timeout=7)
         await discord.until(lambda sim: answers(sim, said) == ["It scatters the light."])
     assert len(discord.called(OPEN)) == 1
 
@@ -219,6 +219,19 @@ async def test_questions_that_were_missed_get_their_threads_and_those_that_had_o
     assert discord.bot_texts(general) == [] and opened(discord) == 2
     [request] = [seen for seen in llm.requests if "sea again" in str(seen.body)]
     assert "salt, I say" in str(request.body)
+
+
+async def test_an_archived_thread_goes_on_after_a_restart_without_a_mention(
+    bot: StartBot, discord: DiscordSim, llm: LlmSim, general: Channel, ann: Person
+) -> None:
+    async with bot(AUTO):
+        sky = await discord.say(general, ann, "<@BOT> why is the sky blue?")
+        await discord.until(lambda sim: answers(sim, sky))
+    discord.archive(thread := discord.channel_by_id(int(sky["id"])))
+    async with bot(AUTO):
+        await discord.say(thread, ann, "and the sea?")
+        await discord.until(lambda sim: len(answers(sim, sky)) == 2)
+    assert any("scatters" in said for said in asked(llm)) and len(discord.called(OPEN)) == 1
 
 
 @pytest.mark.parametrize("first", ["auto", "off"])

@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from bot.inbox.retries import RETRY
 from tests.channels.slack.conftest import StartBot
 from tests.channels.slack.texts import LONG, whole
 from tests.sim.llm import LlmSim, answer, call, gate, sleep, status, text
@@ -51,8 +52,10 @@ def last(slack: SlackSim, channel: Channel) -> Shown | None:
 
 
 def at_rest(slack: SlackSim, channel: Channel) -> bool:
-    """Nothing is still growing, or to be pressed."""
-    return bool(said(slack, channel)) and not any(one.streaming or one.buttons for one in said(slack, channel))
+    """Nothing is still growing, or waits for a press; whoever likes may still try again."""
+    shown = said(slack, channel)
+    waiting = [button for one in shown for button in one.buttons if not button.value.endswith(f":{RETRY}")]
+    return bool(shown) and not waiting and not any(one.streaming for one in shown)
 
 
 def texts(slack: SlackSim, channel: Channel) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from channels.slack.growth import settled
@@ -44,6 +44,7 @@ PIECES = [
 
 @settings(max_examples=500, deadline=None)
 @given(st.lists(st.sampled_from(PIECES), max_size=14).map("".join))
+@example("`\\``<https://a.example>`\n\n")
 def test_every_beginning_of_a_text_is_continued_by_a_longer_one(text: str) -> None:
     sent = ""
     for end in range(len(text) + 1):

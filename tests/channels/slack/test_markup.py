@@ -129,7 +129,7 @@ def test_b042_code_stays_as_it_is_links_that_are_slacks_own_stay_links_and_a_lis
         listed("bullet", 0, section(text("item")), section(text("item 2"))),
     ]
     assert "python" not in mrkdwn(markdown)
-    assert "```\nx = a ** b  # **not bold**\n```\nand <https://x.example|x> and\n\n• item\n• item 2" == mrkdwn(markdown)
+    assert mrkdwn(markdown) == "```\nx = a ** b  # **not bold**\n```\nand <https://x.example|x> and\n\n• item\n• item 2"
 
 
 @pytest.mark.parametrize(

@@ -90,8 +90,14 @@ def takes_back(text: str, step: int = 1) -> list[int]:
         ("```html\n<b>x</b> <!DOCTYPE>\n```\n<b>", "```html\n<b>x</b> <!DOCTYPE>\n```\n<·b>"),
         ("![p](https://x.example/p.png) foo![p](u)", "[p](https://x.example/p.png) foo!·[p](u)"),
         ("<https://x.example/a> <mailto:a@x.example>", "https://x.example/a mailto:a@x.example"),
-        ("<https://x.example|x> <https://x.example/a_(b)|my *own* link>", "[x](https://x.example) [my \\*own\\* link](https://x.example/a_%28b%29)"),
-        ("`<https://x.example|x>` [a <https://x.example|x>](y) <https://x.example| >", "`<·https://x.example|x>` [a <·https://x.example|x>](y) <·https://x.example| >"),
+        (
+            "<https://x.example|x> <https://x.example/a_(b)|my *own* link>",
+            "[x](https://x.example) [my \\*own\\* link](https://x.example/a_%28b%29)",
+        ),
+        (
+            "`<https://x.example|x>` [a <https://x.example|x>](y) <https://x.example| >",
+            "`<·https://x.example|x>` [a <·https://x.example|x>](y) <·https://x.example| >",
+        ),
         ("a < b, a <- b, x<5", "a < b, a <- b, x<5"),
         ("<think>x</think>", "<·think>x<·/think>"),
     ],
@@ -125,7 +131,10 @@ def test_only_what_nobody_sees_is_added(text: str) -> None:
 
 
 def test_a_link_as_slack_writes_it_is_only_continued() -> None:
-    assert takes_back("See <https://x.example|x>, <https://x.example/a|a *long* label> and <https://x.example|no link") == []
+    assert (
+        takes_back("See <https://x.example|x>, <https://x.example/a|a *long* label> and <https://x.example|no link")
+        == []
+    )
     assert takes_back(f"See <https://x.example|{'word ' * 50}> and <mailto:a@x.example|a`b>") == []
 
 

@@ -9,11 +9,12 @@ import signal
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
+from bot.brain.structured import structured
 from bot.core.errors import ContextTooLong, ModelMissing, ProviderError
 from bot.core.model import ModelStop, ModelStopReason, ModelText
 from bot.core.tool import ToolCall
@@ -164,6 +165,21 @@ class TestWithTheSmallModel:
             assert answer["mood"] in ("good", "bad")
             assert all(isinstance(word, str) for word in answer["words"])
         assert heard.text.lstrip().startswith("{")
+
+    async def test_an_answer_in_one_piece_is_the_same_events(self, provider: LocalProvider) -> None:
+        asked = request(user("Say hello."), max_tokens=20)
+        streamed, whole = await ask(provider, asked), await ask(provider, replace(asked, whole=True))
+        assert whole.text and whole.text == streamed.text
+        assert sum(isinstance(event, ModelText) for event in whole.events) == 1
+        assert whole.usage.output_tokens == streamed.usage.output_tokens > 0
+        assert whole.stop.reason is streamed.stop.reason
+
+    async def test_the_house_gets_objects_out_of_it(self, provider: LocalProvider) -> None:
+        class Mood(BaseModel):
+            mood: Literal["good", "bad"]
+
+        asked = request(user("I had a lovely day."), schema=Mood.model_json_schema())
+        assert (await structured(provider, asked, Mood.model_validate)).mood in ("good", "bad")
 
     async def test_with_a_tool_on_offer_there_is_a_call_or_words_and_never_json(self, provider: LocalProvider) -> None:
         heard = await ask(provider, request(user("calculate 17*23"), tools=TOOLS, max_tokens=200))

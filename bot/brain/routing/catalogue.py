@@ -1,0 +1,71 @@
+"""The kinds of things that messages ask for: the built-in slots (``intents.json``), and what an owner adds to them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
+from typing import Final
+
+THRESHOLD: Final = 0.42
+"""The least score of a slot that says nothing else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One intent. ``keywords`` are whole words or phrases, in Chinese they may stand anywhere; ``patterns`` are regular
+    expressions for what no list of words can say. ``threshold`` is the least score, from 0 to 1; 0: the usual one."""
+
+    name: str
+    description: str
+    examples: tuple[str, ...] = ()
+    keywords: tuple[str, ...] = ()
+    patterns: tuple[str, ...] = ()
+    threshold: float = 0.0
+
+    @property
+    def least(self) -> float:
+        return self.threshold or THRESHOLD
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """What a message is compared with: the examples, where there are none the description."""
+        return self.examples or ((self.description,) if self.description else ())
+
+
+@cache
+def built_in() -> tuple[Slot, ...]:
+    found = json.loads(files(__package__).joinpath("intents.json").read_text(encoding="utf-8"))
+    return tuple(
+        Slot(name, one["description"], *(tuple(one[key]) for key in ("examples", "keywords", "patterns")))
+        for name, one in found.items()
+    )
+
+
+def with_own(own: Iterable[Slot]) -> tuple[Slot, ...]:
+    """The built-in slots and the owner's. To a built-in one of the same name the owner's examples and keywords are added;
+    a description or threshold of the owner's takes the place of its own."""
+    slots = {slot.name: slot for slot in built_in()}
+    for one in own:
+        known = slots.get(one.name)
+        slots[one.name] = one if known is None else _joined(known, one)
+    return tuple(slots.values())
+
+
+def digest(slots: Iterable[Slot]) -> str:
+    """Changes with any text that messages are compared with."""
+    texts = json.dumps([[slot.name, *slot.texts] for slot in slots], ensure_ascii=False)
+    return hashlib.sha256(texts.encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def _joined(known: Slot, own: Slot) -> Slot:
+    return replace(
+        known,
+        description=own.description or known.description,
+        examples=tuple(dict.fromkeys((*known.examples, *own.examples))),
+        keywords=tuple(dict.fromkeys((*known.keywords, *own.keywords))),
+        threshold=own.threshold or known.threshold,
+    )

@@ -1,0 +1,106 @@
+"""Which slot a message belongs to: by how near it is to the slots' examples, corrected by keywords that run beside."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from bot.brain.routing.catalogue import Slot
+from bot.core.ports import Vector
+from bot.core.text import CJK
+from bot.memory.nearness import is_cjk, similarities
+
+READ_CHARS: Final = 2_000
+"""Of a message: what it asks for stands at its beginning or at its end."""
+KEYWORD_SHARE: Final = 0.3
+"""What keywords can add to a score at most."""
+PATTERN_HITS: Final = 2
+"""A pattern says as much as two keywords."""
+SURE_MARGIN: Final = 0.06
+"""How far the best must be ahead of the next to be sure."""
+SHORT_UNITS: Final = 5.0
+SHORT_MORE: Final = 0.03
+"""What the threshold rises for each word that a message has less than ``SHORT_UNITS``: short ones are unsure."""
+LONG_UNITS: Final = 40.0
+LONG_LESS: Final = 0.05
+"""What it falls for a long one, in which the request is only a part."""
+WORDS_ALONE: Final = 0.5
+"""The least score by keywords where there are no vectors: one keyword."""
+_SCORES_KEPT: Final = 4
+_LEAST_SCORE: Final = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """``intent`` is "" where no slot reaches its threshold. ``sure``: another look would hardly say otherwise."""
+
+    intent: str
+    scores: Mapping[str, float] = field(default_factory=dict)
+    sure: bool = False
+
+
+class Intents:
+    """Scores of messages over a fixed catalogue."""
+
+    def __init__(self, slots: Sequence[Slot]) -> None:
+        self.slots = tuple(slots)
+        self.texts = [text for slot in self.slots for text in slot.texts]
+        """In the order in which ``by_vectors`` wants their vectors."""
+        self._keywords = [_keywords(slot) for slot in self.slots]
+        self._patterns = [[re.compile(one, re.IGNORECASE) for one in slot.patterns] for slot in self.slots]
+
+    def by_words(self, text: str) -> Guess:
+        """By keywords alone: what can be had for nothing."""
+        scores = self._called(text)
+        return self._best(text, scores, {slot.name: WORDS_ALONE for slot in self.slots}, margin=0.01)
+
+    def by_vectors(self, text: str, vector: Vector, vectors: Sequence[Vector]) -> Guess:
+        """``vector`` is that of the message, ``vectors`` those of ``texts``."""
+        near, called = iter(similarities(vector, vectors)), self._called(text)
+        scores = {}
+        for slot in self.slots:
+            nearest = max((next(near) for _ in slot.texts), default=0.0)
+            scores[slot.name] = min(1.0, max(0.0, nearest) + KEYWORD_SHARE * called[slot.name])
+        more = _length_correction(text)
+        return self._best(text, scores, {slot.name: slot.least + more for slot in self.slots}, margin=SURE_MARGIN)
+
+    def _called(self, text: str) -> dict[str, float]:
+        """From 0 for no keyword towards 1; each one more halves what is missing."""
+        said = text if len(text) <= READ_CHARS else f"{text[: READ_CHARS // 2]}\n{text[-READ_CHARS // 2 :]}"
+        scores = {}
+        for slot, keywords, patterns in zip(self.slots, self._keywords, self._patterns, strict=True):
+            hits = len({found.lower() for found in keywords.findall(said)}) if keywords else 0
+            hits += PATTERN_HITS * sum(1 for pattern in patterns if pattern.search(said))
+            scores[slot.name] = 1.0 - 0.5**hits
+        return scores
+
+    def _best(self, text: str, scores: Mapping[str, float], least: Mapping[str, float], margin: float) -> Guess:
+        if not text.strip():
+            return Guess("")
+        order = sorted(scores, key=lambda name: -scores[name])
+        shown = {name: round(scores[name], 3) for name in order[:_SCORES_KEPT] if scores[name] >= _LEAST_SCORE}
+        reached = [name for name in order if scores[name] >= least[name]]
+        if not reached:
+            return Guess("", shown)
+        ahead = scores[reached[0]] - max((scores[name] for name in order if name != reached[0]), default=0.0)
+        return Guess(reached[0], shown, sure=ahead >= margin)
+
+
+def _keywords(slot: Slot) -> re.Pattern[str] | None:
+    """The longest first, so that a phrase counts as itself."""
+    words = sorted((word.strip() for word in slot.keywords if word.strip()), key=len, reverse=True)
+    if not words:
+        return None
+    whole = (re.escape(word) if is_cjk(word) else rf"(?<![^\W_]){re.escape(word)}(?![^\W_])" for word in words)
+    return re.compile("|".join(whole), re.IGNORECASE)
+
+
+def _length_correction(text: str) -> float:
+    """What length adds to a threshold. Two Chinese characters count as a word."""
+    chinese = len(CJK.findall(text))
+    units = len(CJK.sub(" ", text).split()) + chinese / 2
+    if units >= LONG_UNITS:
+        return -LONG_LESS
+    return max(0.0, SHORT_UNITS - units) * SHORT_MORE
