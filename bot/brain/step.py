@@ -12,6 +12,7 @@ from typing import Final, Literal
 from bot.brain.draft import DraftWriter
 from bot.brain.progress import Progress
 from bot.brain.purse import Purse
+from bot.brain.shown_prompt import as_json
 from bot.brain.spent import Spent
 from bot.brain.turn import Emit, Turn
 from bot.brain.walk import Walk
@@ -48,6 +49,7 @@ from bot.core.texts import say
 from bot.core.tool import ToolCall
 from bot.core.transcript import StepRow
 from bot.core.view import ApprovalCard
+from bot.store.prompts import Prompt
 from bot.store.store import Store
 from bot.store.transcript import Draft
 
@@ -223,12 +225,20 @@ class ModelSteps:
         await self._bill(turn, request.model, spent.bills)
         return step
 
+    async def _kept(self, turn: Turn, step: int, request: ModelRequest) -> None:
+        """For whoever wants to see the prompt; the answer does not depend on it."""
+        prompt = Prompt(step, str(request.model), self._clock.now(), as_json(request))
+        try:
+            await self._store.prompts.keep(turn.id, prompt)
+        except StoreError as error:
+            log.warning("turn %s: its prompt was not kept: %s", turn.id, error)
+
     async def _answered(self, turn: Turn, request: ModelRequest, writer: DraftWriter, spent: Spent) -> StepRow:
         thoughts: list[ThinkingBlock] = []
         calls: list[ToolCall] = []
         stop = ""
         failure: ProviderError | None = None
-        async with alongside(writer.run()):
+        async with alongside(self._kept(turn, writer.draft.step, request)), alongside(writer.run()):
             try:
                 async with self._provider.stream(request) as events:
                     spent.begins()

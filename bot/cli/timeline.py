@@ -51,6 +51,12 @@ def _said(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield "end", f"{row['reason']}{reference}{': ' if row['text'] else ''}{row['text']}"
         case "break":
             yield "new", "a new conversation"
+        case "route":
+            yield "route", f"{' → '.join(row['models']) or 'no model'} ({row['rule']})"
+        case "joined":
+            yield "joined", ", ".join((*row["skills"], *row["tools"])) or "nothing"
+        case "summary":
+            yield "summary", row["text"]
         case kind:
             yield "other", kind
 

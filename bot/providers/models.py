@@ -16,7 +16,7 @@ from bot.core.ports import Clock, Notes, Provider, Transcribing
 from bot.providers.cooldown import Cooldown, Cooling, resting
 from bot.providers.discovery import Entry, built
 from bot.providers.downgrade import Downgrade
-from bot.providers.parking import Parked, Parking, credential_of
+from bot.providers.parking import LASTING, Parked, Parking, credential_of
 from bot.providers.retry import Retry
 from bot.providers.settings import ProviderConfig
 from bot.providers.watchdog import Patience, Watchdog
@@ -121,14 +121,22 @@ class Models:
     async def transcribe(self, model: ModelRef, audio: Audio) -> Transcript:
         """Raises ``ProviderError``, ``ModelMissing`` where the model's provider writes no speech down."""
         self.provider(model.provider, model.endpoint)
-        credential = credential_of(self._entries[model.provider], model.endpoint)
-        if parked := self._parking.of(credential, model.model):
-            raise resting(parked, model.model)
-        provider = self.bare(model.provider)
+        entry, provider = self._entries[model.provider], self.bare(model.provider)
         if not isinstance(provider, Transcribing):
             raise ModelMissing(f"The provider {model.provider} writes no speech down.")
+        credential, began = credential_of(entry, model.endpoint), self._clock.monotonic()
+        if parked := self._parking.of(credential, model.model):
+            raise resting(parked, model.model)
         if (model.provider, model.endpoint) not in self._warmed:
             await asyncio.to_thread(self.warm, model)
+        try:
+            return await self._heard(provider, model, audio)
+        except LASTING as error:
+            kept = not model.endpoint
+            await self._parking.refused(entry, credential, model.model, error, began, kept=kept)
+            raise
+
+    async def _heard(self, provider: Transcribing, model: ModelRef, audio: Audio) -> Transcript:
         try:
             return await provider.transcribe(model, audio)
         except ProviderError as error:

@@ -176,6 +176,17 @@ STEPS: Final[tuple[str, ...]] = (
     """
     ALTER TABLE usage ADD COLUMN estimated INTEGER NOT NULL DEFAULT 0;
     """,
+    """
+    CREATE TABLE prompts (
+      id     INTEGER PRIMARY KEY AUTOINCREMENT,
+      turn   TEXT NOT NULL,
+      step   INTEGER NOT NULL,
+      model  TEXT NOT NULL,
+      at     REAL NOT NULL,
+      packed BLOB NOT NULL
+    ) STRICT;
+    CREATE INDEX prompts_turn ON prompts (turn);
+    """,
 )
 
 

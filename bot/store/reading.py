@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 from bot.core.errors import StoreError, StoreReadOnly
 from bot.store.database import Database, open_reader, translated, uri_of
 from bot.store.people import PeopleRows
+from bot.store.prompts import Prompt, PromptRows
 from bot.store.repair import fault
 from bot.store.store import FILE_NAME
 from bot.store.transcript import TranscriptRows
@@ -37,6 +38,12 @@ async def examined(data_dir: Path) -> str:
     Raises ``StoreReadOnly`` for a folder that is closed to us."""
     path = data_dir / FILE_NAME
     return await asyncio.to_thread(fault, path, _uri(path))
+
+
+async def prompts_of(data_dir: Path, turn: str) -> Sequence[Prompt]:
+    """The prompts of one turn that are still kept. Raises ``StoreError``."""
+    async with open_read_only(data_dir) as database:
+        return await PromptRows(database).of_turn(turn)
 
 
 @asynccontextmanager

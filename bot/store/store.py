@@ -20,6 +20,7 @@ from bot.store.notes import NoteRows
 from bot.store.overheard import OverheardRows
 from bot.store.parts import PartRows
 from bot.store.people import PeopleRows
+from bot.store.prompts import PromptRows
 from bot.store.repair import Loss, mark_born, repair
 from bot.store.settings import SettingRows
 from bot.store.transcript import TranscriptRows
@@ -47,6 +48,7 @@ class Store:
     calls: CallRows
     approvals: ApprovalRows
     usage: UsageRows
+    prompts: PromptRows
     people: PeopleRows
     overheard: OverheardRows
     settings: SettingRows
@@ -83,6 +85,7 @@ class Store:
             CallRows(database),
             ApprovalRows(database),
             UsageRows(database),
+            PromptRows(database),
             PeopleRows(database),
             OverheardRows(database),
             SettingRows(database),

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from bot.brain.past import REACH, RECENT, RELATED, begin, earlier
 from bot.brain.prompt import Persona, request_for
+from bot.brain.shown_prompt import as_json
 from bot.brain.tokens import estimated_tokens
 from bot.brain.turn import Turn
 from bot.core.address import Address, Sender
@@ -153,3 +154,10 @@ async def test_b160_a_prompt_that_cannot_fit_ends_the_turn_and_names_its_parts(
     assert await house.answer(await house.turn("hi", before + 1)) is reason
     assert "the system prompt has about" in house.view.notices[-1]
     assert len(house.provider.requests) == before + asked
+
+
+async def test_what_a_model_was_sent_can_be_looked_at_later(make_house: MakeHouse) -> None:
+    house = make_house(says("One."))
+    await house.answer(await house.turn("hi"))
+    [prompt] = await house.store.prompts.of_turn("turn1")
+    assert prompt.text == as_json(house.provider.requests[0])

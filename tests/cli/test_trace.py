@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from bot.brain.shown_prompt import as_json
 from bot.core.address import Address
-from bot.core.model import TextBlock, Usage
+from bot.core.model import ImageBlock, Message, ModelRef, ModelRequest, TextBlock, Usage
 from bot.core.ports import owner_of
 from bot.core.stop import StopReason
+from bot.core.tool import ToolSpec
 from bot.core.transcript import EndRow, StepRow, UserRow
+from bot.store.prompts import KEPT, PRUNE_EVERY, Prompt
 from bot.store.store import Store
 from tests.cli.programs import a_house, bowerbird, configured
 
@@ -65,3 +68,32 @@ def test_a_running_daemon_is_asked_over_its_socket(tmp_path: Path) -> None:
         assert "Owner: 你好" in told.stdout
         assert "end     answered" in told.stdout
         assert bowerbird("trace", "turn9", "--config", config).returncode == 1
+
+
+async def test_the_prompts_of_a_turn_are_printed_with_secrets_masked(tmp_path: Path) -> None:
+    config = configured(tmp_path)
+    request = ModelRequest(
+        ModelRef("a", "b"),
+        "You are kind.",
+        (Message("user", (TextBlock("my key is sk-abcdefgh12345678"), ImageBlock("image/jpeg", b"xyz"))),),
+        (ToolSpec("now", "tells the time", {"type": "object"}),),
+    )
+    async with Store.open(tmp_path / "data") as store:
+        for step in (0, 1):
+            await store.prompts.keep("turn1", Prompt(step, "a/b", 1.8e9, as_json(request)))
+    done = bowerbird("trace", "--prompt", "turn1", "--config", config)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "You are kind." in done.stdout and "now: tells the time" in done.stdout
+    assert "my key is ***" in done.stdout and "[picture, image/jpeg, 3 bytes]" in done.stdout
+    as_lines = lines(bowerbird("trace", "--prompt", "turn1", "--jsonl", "--config", config).stdout)
+    assert [line["step"] for line in as_lines] == [0, 1] and "sk-abc" not in str(as_lines)
+    none = bowerbird("trace", "--prompt", "turn9", "--config", config)
+    assert none.returncode == 1 and "no prompt of turn9 is kept" in none.stderr
+
+
+async def test_only_the_newest_prompts_are_kept(tmp_path: Path) -> None:
+    async with Store.open(tmp_path / "data") as store:
+        for number in range(KEPT + PRUNE_EVERY):
+            await store.prompts.keep(f"turn{number}", Prompt(0, "a/b", 1.0, "{}"))
+        assert await store.prompts.of_turn("turn0") == []
+        assert len(await store.prompts.of_turn(f"turn{KEPT + PRUNE_EVERY - 1}")) == 1

@@ -8,7 +8,15 @@ from random import Random
 
 import pytest
 
-from bot.core.errors import KeyRefused, ModelMissing, ProviderError, ProviderFailed, ProviderUnreachable, RequestRefused
+from bot.core.errors import (
+    KeyRefused,
+    ModelMissing,
+    ModelResting,
+    ProviderError,
+    ProviderFailed,
+    ProviderUnreachable,
+    RequestRefused,
+)
 from bot.core.model import Audio, ModelRef, Transcript, Usage
 from bot.net.http import Transport
 from bot.providers.discovery import entry
@@ -89,3 +97,14 @@ async def test_what_fails_is_an_error_of_the_house(
     with pytest.raises(error) as caught:
         await models.transcribe(ref(provider), VOICE)
     assert len(speech.heard) == asked and "sk-" not in f"{caught.value} {caught.value.detail}"
+
+
+async def test_a_key_that_was_refused_is_not_tried_with_the_next_voice_note(models: Models) -> None:
+    with pytest.raises(KeyRefused):
+        await models.transcribe(ref("stranger"), VOICE)
+    assert [(one.provider, one.kind) for one in models.parked()] == [("stranger", "KeyRefused")]
+    with pytest.raises(ModelResting):
+        await models.transcribe(ref("stranger"), VOICE)
+    await models.reset()
+    with pytest.raises(KeyRefused):
+        await models.transcribe(ref("stranger"), VOICE)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from bot.brain.routing.catalogue import Slot
+from bot.brain.routing.fillers import telling
 from bot.core.ports import Vector
 from bot.core.text import CJK
 from bot.memory.nearness import is_cjk, similarities
@@ -54,17 +55,20 @@ class Intents:
     def by_words(self, text: str) -> Guess:
         """By keywords alone: what can be had for nothing."""
         scores = self._called(text)
-        return self._best(text, scores, {slot.name: WORDS_ALONE for slot in self.slots}, margin=0.01)
+        return self._best(scores, {slot.name: WORDS_ALONE for slot in self.slots}, margin=0.01)
 
     def by_vectors(self, text: str, vector: Vector, vectors: Sequence[Vector]) -> Guess:
         """``vector`` is that of the message, ``vectors`` those of ``texts``."""
-        near, called = iter(similarities(vector, vectors)), self._called(text)
+        called = self._called(text)
+        if not any(called.values()) and not telling(text):
+            return Guess("", sure=True)  # only what went before could tell: "and the other one?"
+        near = iter(similarities(vector, vectors))
         scores = {}
         for slot in self.slots:
             nearest = max((next(near) for _ in slot.texts), default=0.0)
             scores[slot.name] = min(1.0, max(0.0, nearest) + KEYWORD_SHARE * called[slot.name])
         more = _length_correction(text)
-        return self._best(text, scores, {slot.name: slot.least + more for slot in self.slots}, margin=SURE_MARGIN)
+        return self._best(scores, {slot.name: slot.least + more for slot in self.slots}, margin=SURE_MARGIN)
 
     def _called(self, text: str) -> dict[str, float]:
         """From 0 for no keyword towards 1; each one more halves what is missing."""
@@ -76,9 +80,7 @@ class Intents:
             scores[slot.name] = 1.0 - 0.5**hits
         return scores
 
-    def _best(self, text: str, scores: Mapping[str, float], least: Mapping[str, float], margin: float) -> Guess:
-        if not text.strip():
-            return Guess("")
+    def _best(self, scores: Mapping[str, float], least: Mapping[str, float], margin: float) -> Guess:
         order = sorted(scores, key=lambda name: -scores[name])
         shown = {name: round(scores[name], 3) for name in order[:_SCORES_KEPT] if scores[name] >= _LEAST_SCORE}
         reached = [name for name in order if scores[name] >= least[name]]

@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from bot.core.texts import say
 from tests.channels.telegram.conftest import StartBot
 from tests.channels.telegram.texts import LONG, whole
 from tests.sim.llm import LlmSim, answer, call, gate, sleep, text
@@ -158,3 +159,24 @@ async def test_an_answer_of_which_nothing_can_be_seen_is_not_a_silence(
         await telegram.say(chat, ann, "hello")
         await telegram.until(lambda sim: sim.bot_texts(chat))
     assert {call.status for call in telegram.called("sendMessage")} == {200}
+
+
+async def test_a_copy_whose_sending_was_never_confirmed_is_explained_and_its_stop_answered(
+    bot: StartBot, telegram: TelegramSim, llm: LlmSim
+) -> None:
+    """Telegram took the message, the answer to the call was lost, and nobody knows the number under which it stands."""
+    llm.script(answer(text("The first half of the answer stands here. "), gate("rest"), text("And the second.")))
+    chat = telegram.private(ann := telegram.person(7, "Ann"))
+    telegram.fail("sendMessage", action="drop", effect="done")
+    async with bot():
+        await telegram.say(chat, ann, "go")
+        await telegram.until(lambda sim: len(sim.bot_texts(chat)) == 2)
+        leftover, answered = (shown for shown in telegram.visible(chat) if shown.from_bot)
+        llm.release("rest")
+        await telegram.until(lambda sim: "And the second." in sim.bot_texts(chat)[-1])
+        await telegram.press(chat, ann, leftover.message_id, "Stop")
+        await telegram.until(lambda sim: sim.callback_answers)
+    assert telegram.callback_answers[-1][1] == say("press_nothing")
+    whole = "The first half of the answer stands here. And the second."
+    assert telegram.bot_texts(chat) == [leftover.text, f"{whole}\n\n{say('copy_above')}"]
+    assert answered.message_id != leftover.message_id and "Stop" in leftover.buttons
