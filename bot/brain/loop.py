@@ -14,8 +14,9 @@ from bot.brain.calls import Bench, Bounds, CallRunner
 from bot.brain.endings import Ending, Opened, Stand, finished, given_up, sentence_of, silent, spent, unavailable
 from bot.brain.files import is_unreadable, pictures_of, told
 from bot.brain.guards import Guards
-from bot.brain.history import NO_PICTURES
+from bot.brain.history import NO_PICTURES, by_turn
 from bot.brain.limits import TurnLimits, running_out, with_raised_output
+from bot.brain.past import answerable, front_in, front_of
 from bot.brain.policy import Policy
 from bot.brain.progress import Progress, calls_of, progress_of
 from bot.brain.prompt import WINDOW_TOKENS, Persona, fixed_words, request_for
@@ -237,7 +238,8 @@ class Brain:
         """What is decided once in a turn, to be written with its first step; nothing where that is written."""
         if route_in(rows) is not None:
             return ()
-        route = await self._routes.route(turn, rows)
+        turns = answerable(by_turn(past), turn.message.again)
+        route = replace(await self._routes.route(turn, rows), front=front_of(turns, front_in(past)))
         if turn.message.caller is not None:
             return (route,)
         joined = await self._skills.join(turn.message.text, joined_in(past))

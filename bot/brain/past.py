@@ -1,7 +1,7 @@
 """Which of the turns before this one its prompt has: the last ones whole and in place, a few older ones in short.
 
-The front of what stays in place must not move with every turn, or no vendor's cache would hit: of a few turns at which it
-might begin, it begins at the one whose id has the lowest hash, which is the same one until it has moved out of reach.
+The front of what stays in place must not move with every turn, or no vendor's cache would hit. It is written with the
+turn's route, stays while the turns behind it are not too many, and then moves on by a good piece at once.
 """
 
 from __future__ import annotations
@@ -17,12 +17,15 @@ from bot.brain.progress import text_of
 from bot.brain.tokens import estimated_tokens
 from bot.core.stop import StopReason
 from bot.core.text import clipped
-from bot.core.transcript import EndRow, ReplyRow, ResultRow, Row, StepRow, UserRow, as_revised
+from bot.core.transcript import EndRow, ReplyRow, ResultRow, RouteRow, Row, StepRow, UserRow, as_revised
 from bot.memory.nearness import WordIndex, words
 
 RECENT: Final = 10
-"""So many turns are always there, if they fit; up to ``REACH`` more while the front does not move."""
-REACH: Final = 3
+"""So many turns are always there, if they fit."""
+MOST: Final = 22
+"""So many at most; beyond, the front moves on to the last ``RECENT``."""
+REACH: Final = 4
+"""Where fewer fit, the front is the one of so many turns that has the lowest hash: it stays until it is out of reach."""
 RELATED: Final = 3
 IMPORTANT: Final = 3
 EXCERPT_TOKENS: Final = 1_200
@@ -56,19 +59,32 @@ def _belongs(turn: Sequence[Row]) -> bool:
     return not any(isinstance(body, EndRow) and body.reason is StopReason.PARKED for body in bodies)
 
 
-def begin(turns: Turns, size: Callable[[int], int], budget_tokens: int) -> int:
-    """The index of the first turn that stays whole and in place; ``size`` of a turn by its index, in tokens. A turn is
-    kept or left out as one, so that calls and their results are never parted."""
-    left, fits = budget_tokens, 0
-    while fits < min(len(turns), RECENT + REACH):
-        left -= size(len(turns) - 1 - fits)
+def front_in(rows: Sequence[Row]) -> int:
+    """Where the history of the last turn of these rows began; 0 for at the beginning."""
+    return next((row.body.front for row in reversed(rows) if isinstance(row.body, RouteRow)), 0)
+
+
+def front_of(turns: Turns, before: int) -> int:
+    """The id of the row at which what stays in place begins, given where it began for the turn ``before``."""
+    kept = [turn for turn in turns if turn[0].id >= before]
+    if len(kept) > MOST:
+        kept = kept[-RECENT:]
+    return kept[0][0].id if kept else before
+
+
+def begin(turns: Turns, size: Callable[[int], int], budget_tokens: int, front: int = 0) -> int:
+    """The index of the first turn that stays whole and in place, not before the row ``front``; ``size`` of a turn by its
+    index, in tokens. A turn is kept or left out as one, so that calls and their results are never parted."""
+    earliest = next((index for index, turn in enumerate(turns) if turn[0].id >= front), len(turns))
+    left, first = budget_tokens, len(turns)
+    while first > earliest:
+        left -= size(first - 1)
         if left < 0:
             break
-        fits += 1
-    if fits == len(turns):
-        return 0
-    first = len(turns) - fits
-    last = first + min(REACH, fits - 1)
+        first -= 1
+    if first == earliest:
+        return earliest
+    last = first + min(REACH, len(turns) - first - 1)
     return min(range(first, last + 1), key=lambda index: _hash(turns[index][0].turn), default=first)
 
 

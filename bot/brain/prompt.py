@@ -31,7 +31,7 @@ from bot.brain.turn import Turn
 from bot.core.model import Message, ModelRef, ModelRequest, TextBlock
 from bot.core.texts import say
 from bot.core.tool import ToolSpec
-from bot.core.transcript import JoinedRow, Row
+from bot.core.transcript import JoinedRow, RouteRow, Row
 
 log = logging.getLogger(__name__)
 
@@ -146,9 +146,10 @@ def request_for(
     fixed = estimated_tokens(_system(turn, persona, model, skills)) + _tools_tokens(tools)
     most, left = int(window * HISTORY_SHARE), window - fixed - sum(map(size_of, mine))
     size = cache(lambda index: sum(map(size_of, past_messages(turns[index], files, behind))))
-    start = begin(turns, size, most)
+    front = next((row.body.front for row in rows if isinstance(row.body, RouteRow)), 0)
+    start = begin(turns, size, most, front)
     if sum(map(size, range(start, len(turns)))) > left:
-        start = begin(turns, size, max(0, left))
+        start = begin(turns, size, max(0, left), front)
         mine = without_thinking(mine)
     before = "" if small else earlier(turns[:start], turn.message.text, zone)
     mine = with_behind(mine, "\n\n".join(filter(None, (behind(rows), fenced("earlier", before) if before else ""))))

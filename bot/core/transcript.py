@@ -172,7 +172,8 @@ class EndRow:
 class RouteRow:
     """Which models the turn was given, the first wanted most, and why. ``models`` are ``provider/model``; ``rule`` is the
     expression that matched, or what else decided; ``private`` keeps the turn on models nearby. ``scores`` are those of the
-    intents that were near, ``parameters`` what the message tells of itself (topic, names, time range)."""
+    intents that were near, ``parameters`` what the message tells of itself (topic, names, time range). At the row ``front``
+    begins the history that the turn's prompts have in full."""
 
     intent: str
     complexity: str
@@ -182,6 +183,7 @@ class RouteRow:
     private: bool = False
     scores: Mapping[str, float] = field(default_factory=dict)
     parameters: Mapping[str, str] = field(default_factory=dict)
+    front: int = 0
     kind: Literal["route"] = "route"
 
 

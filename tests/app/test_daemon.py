@@ -12,6 +12,7 @@ import openai
 import pytest
 
 from bot.app.control_client import ControlClient
+from bot.cli.doctor import _daemon
 from bot.core.address import Address, Sender
 from bot.core.errors import AlreadyRunning
 from bot.core.inbound import UserMessage
@@ -215,6 +216,7 @@ async def test_a_key_that_is_refused_is_seen_in_the_status_and_left_alone_until_
         assert [(one["provider"], one["model"]) for one in told["resting"]] == [("openai", "every model")]
         shown, _ = await live.until_done(turn=await live.say("/status", message_id="m2"))
         assert "openai" in shown.partition("⚠")[2]
+        assert "; every model of openai rests until " in str(await _daemon(live.config))
     async with daemon(sim.url) as live, control() as client:
         assert (await client.status())["resting"] == told["resting"], "over a restart"
         _, done = await live.until_done(turn=await live.say("hi again", message_id="m3"))

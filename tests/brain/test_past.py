@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.brain.past import REACH, RECENT, RELATED, begin, earlier
+from bot.brain.history import by_turn
+from bot.brain.past import MOST, RECENT, RELATED, answerable, begin, earlier, front_in, front_of
 from bot.brain.prompt import Persona, request_for
 from bot.brain.shown_prompt import as_json
 from bot.brain.tokens import estimated_tokens
@@ -19,7 +20,7 @@ from bot.core.errors import ContextTooLong
 from bot.core.inbound import UserMessage
 from bot.core.model import Message, ModelRef, ModelRequest, TextBlock
 from bot.core.stop import StopReason
-from bot.core.transcript import Body, EndRow, Row, StepRow, UserRow
+from bot.core.transcript import Body, EndRow, RouteRow, Row, StepRow, UserRow
 from tests.brain.conftest import MakeHouse
 from tests.fakes.provider import says
 
@@ -29,26 +30,38 @@ MODEL = ModelRef("a", "big", window_tokens=200_000)
 DAY = 1_767_000_000.0
 
 
-def turn_rows(number: int, asked: str, answered: str) -> list[Row]:
+def turn_rows(number: int, asked: str, answered: str, front: int = 0) -> list[Row]:
     """One turn, a minute after the one before."""
     at = DAY + 60 * number
-    bodies: list[Body] = [UserRow(asked, WHO, str(number)), StepRow(0, (TextBlock(answered),), "a/big", "end")]
-    return [
-        *(Row(10 * number + n, HERE, f"turn{number}", at, body) for n, body in enumerate(bodies)),
-        Row(10 * number + 5, HERE, f"turn{number}", at, EndRow(StopReason.ANSWERED)),
+    bodies: list[Body] = [
+        UserRow(asked, WHO, str(number)),
+        RouteRow("", "", "", "default", ("a/big",), front=front),
+        StepRow(0, (TextBlock(answered),), "a/big", "end"),
+        EndRow(StopReason.ANSWERED),
     ]
+    return [Row(10 * number + n, HERE, f"turn{number}", at, body) for n, body in enumerate(bodies)]
+
+
+def talked(talk: Sequence[tuple[str, str]]) -> list[Row]:
+    """The rows of a conversation, each turn with its front as the loop decides it."""
+    rows: list[Row] = []
+    for number, (said, told) in enumerate(talk, 1):
+        rows += turn_rows(number, said, told, front_of(answerable(by_turn(rows)), front_in(rows)))
+    return rows
 
 
 def request(talk: Sequence[tuple[str, str]], asked: str, model: ModelRef = MODEL, system: str = "soul") -> ModelRequest:
     """What a model is asked after ``talk``."""
     number = len(talk) + 1
     message = UserMessage(str(number), HERE, WHO, asked, DAY)
+    history = talked(talk)
+    front = front_of(answerable(by_turn(history)), front_in(history))
     return request_for(
         Turn(f"turn{number}", message, "en"),
         model,
         Persona(system, "small"),
-        history=[row for n, (said, told) in enumerate(talk, 1) for row in turn_rows(n, said, told)],
-        rows=turn_rows(number, asked, "")[:1],
+        history=history,
+        rows=turn_rows(number, asked, "", front)[:2],
         tools=(),
         at=DAY + 60 * number,
         zone="UTC",
@@ -96,27 +109,38 @@ def test_the_front_moves_seldom_and_in_between_the_prompt_only_grows() -> None:
         before, after = request(TALK[:n], "next"), request(TALK[: n + 1], "next")
         whole = len(before.messages) - 1
         moved += shared(before.messages, after.messages) < whole
-    assert moved <= 43 / 2
+    assert moved <= 43 / (MOST - RECENT)
 
 
 def test_until_the_front_moves_every_prompt_begins_with_the_whole_of_the_last_one() -> None:
-    for n in range(1, RECENT + REACH):
+    for n in range(1, MOST):
         talk = [*TALK[:n]]
         before, after = request(talk[:-1], talk[-1][0]), request(talk, "next")
         assert after.messages[: len(before.messages)] == before.messages
         assert after.system == before.system
 
 
-@given(st.lists(st.integers(1, 500), max_size=40), st.integers(0, 3000))
-def test_as_many_turns_stay_as_fit_and_never_more(sizes: list[int], budget: int) -> None:
+@given(st.lists(st.integers(1, 500), max_size=40), st.integers(0, 3000), st.integers(0, 400))
+def test_as_many_turns_stay_as_fit_behind_the_front_and_never_more(sizes: list[int], budget: int, front: int) -> None:
     turns = [turn_rows(n, "a", "b") for n in range(len(sizes))]
-    start = begin(turns, sizes.__getitem__, budget)
-    kept = sizes[start:]
-    assert sum(kept) <= budget and len(kept) <= RECENT + REACH
-    if sum(sizes[-RECENT - REACH :]) <= budget:
-        assert len(kept) >= min(len(sizes), RECENT)
-    elif sizes and sizes[-1] <= budget:
+    start = begin(turns, sizes.__getitem__, budget, front)
+    kept, behind = sizes[start:], [size for n, size in enumerate(sizes) if 10 * n >= front]
+    assert sum(kept) <= budget and len(kept) <= len(behind)
+    if sum(behind) <= budget:
+        assert kept == behind
+    elif behind and behind[-1] <= budget:
         assert kept
+
+
+def test_the_front_stays_until_too_many_turns_are_behind_it_and_then_leaves_ten() -> None:
+    rows: list[Row] = []
+    counts = []
+    for n in range(1, 60):
+        front = front_of(answerable(by_turn(rows)), front_in(rows))
+        counts.append(sum(turn[0].id >= front for turn in by_turn(rows)))
+        rows += turn_rows(n, "a", "b", front)
+    assert counts[: MOST + 1] == [*range(MOST + 1)]
+    assert min(counts[RECENT:]) == RECENT and max(counts) == MOST
 
 
 @pytest.mark.parametrize("question", ["", "!?", "the", "nothing at all in common zzz"])

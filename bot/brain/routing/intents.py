@@ -99,10 +99,12 @@ def _keywords(slot: Slot) -> re.Pattern[str] | None:
     return re.compile("|".join(whole), re.IGNORECASE)
 
 
+def length_units(text: str) -> float:
+    """Its length in words; two Chinese characters count as one."""
+    return len(CJK.sub(" ", text).split()) + len(CJK.findall(text)) / 2
+
+
 def _length_correction(text: str) -> float:
-    """What length adds to a threshold. Two Chinese characters count as a word."""
-    chinese = len(CJK.findall(text))
-    units = len(CJK.sub(" ", text).split()) + chinese / 2
-    if units >= LONG_UNITS:
-        return -LONG_LESS
-    return max(0.0, SHORT_UNITS - units) * SHORT_MORE
+    """What length adds to a threshold."""
+    units = length_units(text)
+    return -LONG_LESS if units >= LONG_UNITS else max(0.0, SHORT_UNITS - units) * SHORT_MORE

@@ -5,6 +5,33 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
+from bot.brain.turn import Turn
+from bot.core.model import ModelRef
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What a turn asks of its models. ``picked`` is the model that the chat, or an API client, insists on; ``files`` are the
+    names of those that came along, ``prompt_tokens`` what the whole prompt is likely to have."""
+
+    turn: Turn
+    text: str
+    pictures: bool = False
+    picked: str = ""
+    files: tuple[str, ...] = ()
+    prompt_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What depends on the reading: ``facts`` (``intent``, ``complexity``, ``privacy``) by which ``routes``, the models that
+    could come first, are chosen. ``private``: the message may turn out to be one that must not leave the house. Where
+    nothing depends on it only what costs nothing is read."""
+
+    facts: frozenset[str] = frozenset()
+    routes: tuple[ModelRef, ...] = ()
+    private: bool = False
+
 
 @dataclass(frozen=True, slots=True)
 class Reading:
@@ -18,10 +45,5 @@ class Reading:
     parameters: Mapping[str, str] = field(default_factory=dict)
 
 
-Read = Callable[[str], Awaitable[Reading]]
-"""Reads a message's text."""
-
-
-async def no_reading(text: str) -> Reading:
-    """Implements ``Read`` by reading nothing."""
-    return Reading()
+Read = Callable[[Wish, Asked], Awaitable[Reading]]
+"""Reads a message. Never fails: what cannot be had is left as it is in an empty ``Reading``."""

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from bot.brain.routing.course import PICKED
-from bot.brain.routing.reading import Read, Reading
+from bot.brain.routing.reading import Asked, Read, Reading, Wish
 from bot.brain.routing.rules import Facts, Rules
-from bot.brain.turn import Turn
 from bot.core.model import ModelRef
 from bot.core.transcript import RouteRow
 
 DEFAULT: Final = "default"
+ALTERNATIVE: Final = "alternative"
+READ_FACTS: Final = ("intent", "complexity", "privacy")
+"""Of what rules may ask about, those that are read out of the message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,20 +32,23 @@ class Lists:
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """What a turn asks of its models. ``picked`` is the model that the chat, or an API client, insists on."""
+class Alternative:
+    """Another model that a ``share`` of the turns (from 0 to 1) is given first, so that it can be compared."""
 
-    turn: Turn
-    text: str
-    pictures: bool = False
-    picked: str = ""
+    model: ModelRef
+    share: float
+
+    def takes(self, turn: str) -> bool:
+        """By the turn's id: the same at every look."""
+        number = int.from_bytes(hashlib.sha256(turn.encode("utf-8", "replace")).digest()[:8], "big")
+        return number < self.share * 2**64
 
 
 @dataclass(frozen=True, slots=True)
 class Router:
     """``chain`` gives the models that can be asked now, the one wanted most first; ``served`` the model as it can be asked,
     None when it cannot; ``near`` whether it answers on this machine or network; ``named`` a model of a configured
-    provider that stands in no chain. ``read`` is asked only where a rule or a list depends on what it reads."""
+    provider that stands in no chain. ``read`` is told what depends on what it reads: where nothing does, it asks nobody."""
 
     chain: Callable[[], Sequence[ModelRef]]
     served: Callable[[ModelRef], ModelRef | None]
@@ -51,6 +57,7 @@ class Router:
     named: Callable[[str], ModelRef | None] = lambda name: None
     rules: Rules = field(default_factory=lambda: Rules(()))
     lists: Lists = Lists()
+    alternative: Alternative | None = None
     enabled: bool = True
 
     async def route(self, wish: Wish) -> RouteRow:
@@ -59,14 +66,12 @@ class Router:
         if wish.picked:
             found = self.find(wish.picked)
             return RouteRow("", "", "", PICKED, (str(found) if found else wish.picked,))
-        reading = await self.read(wish.text) if self._must_read() else Reading()
+        reading = await self.read(wish, self.asked())
         rule = self.rules.first(self._facts(wish, reading)) if self.enabled else None
-        models = list(self.chain())
-        private = rule is not None and rule.private
-        if rule is not None and (first := self.served(rule.model)) is not None:
-            models = [first, *(model for model in models if str(model) != str(first))]
+        private = self.enabled and ((rule is not None and rule.private) or reading.intent in self.lists.local_only)
+        other = self._alternative(wish, private=private)
+        models = self._with_first(other or (self.served(rule.model) if rule is not None else None))
         if self.enabled and reading.intent:
-            private = private or reading.intent in self.lists.local_only
             if reading.intent in self.lists.local_preferred:
                 models.sort(key=lambda model: not self.near(model))
             if reading.intent in self.lists.cloud_only:
@@ -79,7 +84,7 @@ class Router:
             reading.intent,
             reading.complexity,
             reading.privacy,
-            rule.match if rule is not None else DEFAULT,
+            ALTERNATIVE if other is not None else rule.match if rule is not None else DEFAULT,
             tuple(map(str, models)),
             private,
             reading.scores,
@@ -91,7 +96,7 @@ class Router:
         if row.rule == PICKED:
             found = [self.find(name) for name in row.models]
             return [model for model in found if model is not None]
-        rule = self.rules.named(row.rule)
+        rule = self.alternative if row.rule == ALTERNATIVE else self.rules.named(row.rule)
         ruled = [served] if rule is not None and (served := self.served(rule.model)) is not None else []
         known = {str(model): model for model in (*map(self.served, self.rules.models), *self.chain(), *ruled) if model}
         wanted = [known[name] for name in row.models if name in known]
@@ -102,9 +107,29 @@ class Router:
         known = [*self.chain(), *filter(None, map(self.served, self.rules.models))]
         return next((model for model in known if name in (str(model), model.model)), None) or self.named(name)
 
-    def _must_read(self) -> bool:
-        asked = any(map(self.rules.ask_of, ("intent", "complexity", "privacy"))) if self.rules else False
-        return self.enabled and (asked or bool(self.lists))
+    def asked(self) -> Asked:
+        """What depends on the reading of a message."""
+        if not self.enabled:
+            return Asked()
+        facts = {name for name in READ_FACTS if self.rules and self.rules.ask_of(name)}
+        facts |= {"intent"} if self.lists else set()
+        if not facts:
+            return Asked()
+        routes = [*filter(None, map(self.served, self.rules.models)), *list(self.chain())[:1]]
+        return Asked(frozenset(facts), tuple(routes), self.rules.any_private or bool(self.lists.local_only))
+
+    def _alternative(self, wish: Wish, *, private: bool) -> ModelRef | None:
+        """The other model, where this turn is one of its share and it can do what the turn needs."""
+        one = self.alternative
+        if one is None or not self.enabled or private or not one.takes(wish.turn.id):
+            return None
+        model = self.served(one.model)
+        return model if model is not None and (model.vision or not wish.pictures) else None
+
+    def _with_first(self, first: ModelRef | None) -> list[ModelRef]:
+        """The chain, behind ``first``."""
+        chain = self.chain()
+        return list(chain) if first is None else [first, *(model for model in chain if str(model) != str(first))]
 
     def _facts(self, wish: Wish, reading: Reading) -> Facts:
         address, sender = wish.turn.address, wish.turn.sender

@@ -53,6 +53,10 @@ class Rules:
     def models(self) -> Sequence[ModelRef]:
         return [rule.model for rule in self._rules]
 
+    @property
+    def any_private(self) -> bool:
+        return any(rule.private for rule in self._rules)
+
     def ask_of(self, name: str) -> bool:
         """Whether any rule asks about the fact ``name``."""
         return any(name in program.variables() for _, program in self._compiled())

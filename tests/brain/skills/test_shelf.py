@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.brain.past import MOST
 from bot.brain.skills.active import ACTIVE_AT_MOST, Skills, joined_in
 from bot.brain.skills.shelf import LOOK_SECONDS, SkillShelf
 from bot.core.model import ModelRequest, TextBlock
@@ -147,9 +148,9 @@ async def test_a_skill_stands_in_the_messages_of_its_turn_and_leaves_the_prefix_
 
 async def test_once_its_turn_is_out_of_the_prompt_the_system_text_has_it(make_house: MakeHouse, tmp_path: Path) -> None:
     skill(tmp_path / "skills", "tea", body="Boil the water.", more="triggers: [tea]\n")
-    house: House = make_house(*(says(f"Answer {n}.") for n in range(20)))
+    house: House = make_house(*(says(f"Answer {n}.") for n in range(MOST + 4)))
     await house.answer(await house.turn("make tea", 1))
-    for number in range(2, 20):
+    for number in range(2, MOST + 4):
         await house.answer(await house.turn(f"and number {number}?", number))
     last = house.provider.requests[-1]
     assert '<skill name="tea">' in last.system
