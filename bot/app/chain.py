@@ -37,7 +37,9 @@ class Chain:
         self._met = met
         llm = config.brain.llm
         self._wanted = [config.ref(entry) for entry in (llm.default, *llm.fallback)]
-        self._routed = [config.ref(rule) for rule in llm.routing.rules]
+        routing = llm.routing
+        routed = (*routing.rules, routing.alternative, routing.classify_model)
+        self._routed = [config.ref(entry) for entry in routed if entry is not None]
         self._served: dict[str, tuple[str, ...]] = {}
         self._told: dict[str, str] = {}
 

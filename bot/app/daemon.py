@@ -21,6 +21,7 @@ from bot.app.lock import FolderLock
 from bot.app.metered import MeteredProvider
 from bot.app.notify import ServiceManager, keep_informed
 from bot.app.pairing import gate_of, pair_routes
+from bot.app.reading import reader_of
 from bot.app.routes import ConfiguredRoutes
 from bot.app.store_watch import watch_store
 from bot.attachments.retention import Retention
@@ -31,7 +32,6 @@ from bot.brain.loop import Brain
 from bot.brain.policy import Policy
 from bot.brain.prompt import Persona
 from bot.brain.purse import MoneyLimits, Purse
-from bot.brain.routing.reading import no_reading
 from bot.brain.skills.active import Skills
 from bot.brain.skills.shelf import SkillShelf
 from bot.brain.turn import Turn
@@ -136,11 +136,15 @@ class Daemon:
         self._local = LocalModel(config, models)
         self._faults = ModelFaults(clock, self._zone, self._works, models.parked)
         self._chain = Chain(config, transport, clock, self._local.ref, self._faults.met)
-        self._routes = ConfiguredRoutes(config, self._chain, no_reading)
         self._embedder = EmbeddedEmbedder() if is_installed() and config.memory.embedder.provider == "local" else None
         self._skills = Skills(SkillShelf([packaged_skills(), *config.skills], clock), self._embedder)
         money = config.brain.money
         self._purse = Purse(store.usage, MoneyLimits(money.day_usd, money.person_day_usd), clock, self._zone)
+        self._provider = MeteredProvider(models, self._metrics, self._faults)
+        self._reader = reader_of(
+            config, self._chain, self._provider, self._embedder, store.usage, self._purse, clock, self._zone
+        )
+        self._routes = ConfiguredRoutes(config, self._chain, self._reader)
         self._edges = Edges(BucketGovernor(clock), clock, store, self._metrics)
         self._lanes: Lanes | None = None
         self._inbox: Inbox | None = None
@@ -301,7 +305,7 @@ class Daemon:
     def _brain(self) -> Brain:
         config, limits = self._config, self._config.brain.limits
         return Brain(
-            provider=MeteredProvider(self._models, self._metrics, self._faults),
+            provider=self._provider,
             routes=self._routes,
             persona=self._persona,
             bench=Bench(find_tools(), config.tools.files.root, self._zone),
@@ -413,6 +417,7 @@ class Daemon:
         if chain and not self._chain.needs_local:
             await asyncio.to_thread(self._models.warm, chain[0])
         self._warm.set()
+        await self._reader.warm(self._routes.asked)
         await first_of(self._local.stand_by(), self._chain.left_alone())
         await self._local.run()
 

@@ -26,6 +26,8 @@ def model_entries(settings: Settings | Config) -> Iterator[tuple[Place, ModelEnt
         yield (*llm, "routing", "classify_model"), routing.classify_model
     for number, rule in enumerate(routing.rules):
         yield (*llm, "routing", "rules", number), rule
+    if routing.alternative:
+        yield (*llm, "routing", "alternative"), routing.alternative
     for number, entry in enumerate(settings.brain.llm.fallback):
         yield (*llm, "fallback", number), entry
     if settings.brain.llm.transcribe:

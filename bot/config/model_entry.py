@@ -78,6 +78,13 @@ class Rule(ModelEntry):
     private: bool = False
 
 
+class Alternative(ModelEntry):
+    """Another model for a ``share`` of the turns (0.1: one in ten), to be compared by ``bowerbird status --routes``. Turns
+    that are private, or for which a model was picked, are never among them."""
+
+    share: Annotated[float, Field(gt=0, le=1)]
+
+
 DEFAULT_MODEL: Final = ModelEntry(provider="anthropic", model="claude-sonnet-5-5")
 DEFAULT_SMALL_MODEL: Final = ModelEntry(provider="anthropic", model="claude-haiku-5-5")
 DEFAULT_TRANSCRIBER: Final = ModelEntry(provider="openai", model="gpt-4o-mini-transcribe")

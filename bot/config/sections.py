@@ -13,6 +13,7 @@ from bot.config.model_entry import (
     DEFAULT_MODEL,
     DEFAULT_SMALL_MODEL,
     DEFAULT_TRANSCRIBER,
+    Alternative,
     ModelEntry,
     Rule,
 )
@@ -27,6 +28,9 @@ Dollars = Annotated[float, Field(ge=0)]
 
 
 class Intent(Section):
+    """A kind of message for routes to ask about. Under the name of a built-in one (``bot/brain/routing/intents.json``)
+    examples and keywords are added to its own; ``threshold`` 0 leaves it."""
+
     description: str = ""
     examples: tuple[str, ...] = ()
     keywords: tuple[str, ...] = ()
@@ -42,6 +46,7 @@ class Routing(Section):
     local_only: tuple[str, ...] = ()
     local_preferred: tuple[str, ...] = ()
     cloud_only: tuple[str, ...] = ()
+    alternative: Annotated[Alternative | None, BeforeValidator(lambda value: None if is_off(value) else value)] = None
     intents: Mapping[str, Intent] = Field(default_factory=dict)
 
     @model_validator(mode="after")

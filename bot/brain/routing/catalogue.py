@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -40,7 +39,7 @@ class Slot:
 def built_in() -> tuple[Slot, ...]:
     found = json.loads(files(__package__).joinpath("intents.json").read_text(encoding="utf-8"))
     return tuple(
-        Slot(name, one["description"], *(tuple(one[key]) for key in ("examples", "keywords", "patterns")))
+        Slot(name, one["description"], tuple(one["examples"]), tuple(one["keywords"]), tuple(one["patterns"]))
         for name, one in found.items()
     )
 
@@ -53,12 +52,6 @@ def with_own(own: Iterable[Slot]) -> tuple[Slot, ...]:
         known = slots.get(one.name)
         slots[one.name] = one if known is None else _joined(known, one)
     return tuple(slots.values())
-
-
-def digest(slots: Iterable[Slot]) -> str:
-    """Changes with any text that messages are compared with."""
-    texts = json.dumps([[slot.name, *slot.texts] for slot in slots], ensure_ascii=False)
-    return hashlib.sha256(texts.encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def _joined(known: Slot, own: Slot) -> Slot:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -65,7 +65,7 @@ class Router:
         takes away the way back to the default model but for that."""
         if wish.picked:
             found = self.find(wish.picked)
-            return RouteRow("", "", "", PICKED, (str(found) if found else wish.picked,))
+            return _row(await self.read(wish, Asked()), PICKED, [str(found) if found else wish.picked])
         reading = await self.read(wish, self.asked())
         rule = self.rules.first(self._facts(wish, reading)) if self.enabled else None
         private = self.enabled and ((rule is not None and rule.private) or reading.intent in self.lists.local_only)
@@ -80,16 +80,8 @@ class Router:
             models = [model for model in models if self.near(model)]
         if wish.pictures:
             models.sort(key=lambda model: not model.vision)
-        return RouteRow(
-            reading.intent,
-            reading.complexity,
-            reading.privacy,
-            ALTERNATIVE if other is not None else rule.match if rule is not None else DEFAULT,
-            tuple(map(str, models)),
-            private,
-            reading.scores,
-            reading.parameters,
-        )
+        why = rule.match if rule is not None else DEFAULT
+        return _row(reading, ALTERNATIVE if other in models[:1] else why, map(str, models), private=private)
 
     def models(self, row: RouteRow) -> list[ModelRef]:
         """Those of the route that can be asked now. Nothing takes the place of one that cannot."""
@@ -142,3 +134,16 @@ class Router:
             wish.pictures,
             len(wish.text),
         )
+
+
+def _row(reading: Reading, rule: str, models: Iterable[str], *, private: bool = False) -> RouteRow:
+    return RouteRow(
+        reading.intent,
+        reading.complexity,
+        reading.privacy,
+        rule,
+        tuple(models),
+        private,
+        reading.scores,
+        reading.parameters,
+    )

@@ -44,7 +44,7 @@ _PARTS: Final = re.compile(
 )
 
 _KEYS: Final = re.compile(
-    r"\b(?:sk|pk|rk)[-_](?:[a-z]{1,12}[-_]){0,4}[A-Za-z0-9]{16,}|\bAKIA[0-9A-Z]{16}\b|\bgh[pousr]_[A-Za-z0-9]{20,}|"
+    r"\b(?:sk|pk|rk)[-_](?:[a-z0-9]{1,12}[-_]){0,4}[A-Za-z0-9]{16,}|\bAKIA[0-9A-Z]{16}\b|\bgh[pousr]_[A-Za-z0-9]{20,}|"
     r"\bxox[abeprs]-[\w-]{10,}|\bAIza[\w-]{30,}|\beyJ[\w-]{10,}\.eyJ[\w-]{10,}|-----BEGIN [A-Z ]*PRIVATE KEY-----|"
     r"\b\d{8,10}:[\w-]{35}\b"
 )
@@ -55,7 +55,7 @@ _PASSWORD: Final = re.compile(
 )
 _PAPERS: Final = re.compile(
     r"\b(?:passport|social security|ssn|national insurance|tax id|driving licen[cs]e|id card|account)(?:'s)?"
-    r"(?: (?:number|no\.?|nr\.?))?\W{0,3}(?:is |was )?(?=[A-Z0-9-]*\d{4})[A-Z0-9-]{6,}|\b\d{3}-\d{2}-\d{4}\b"
+    r"(?: (?:number|no\.?|nr\.?))?\W{0,3}(?:is |was )?(?=(?:[A-Z-]{0,4}\d){4})[A-Z0-9-]{6,}|\b\d{3}-\d{2}-\d{4}\b"
     r"|(?:护照|社保|驾照|驾驶证|银行卡|账户|账号|卡号|身份证)号?码?(?:是|为|:|：)?\s*[A-Z]?\d{6,}",
     re.IGNORECASE,
 )
@@ -65,7 +65,7 @@ _IBAN: Final = re.compile(r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1
 
 _CONTACT: Final = re.compile(
     r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}\.\w|(?<![\w.])\+\d[\d ()-]{7,20}\d|(?<!\d)1[3-9]\d{9}(?!\d)|"
-    r"(?<![\w.-])\(?0\d{2,4}\)?[ -]\d{3,}[ -]?\d{2,}"
+    r"(?<![\w.-])(?<!\d )\(?0\d{2,4}\)?[ -]\d{3,}[ -]?\d{2,}"
 )
 _BODY: Final = (
     r"blood (?:pressure|sugar|type|test)|diagnos\w+|symptoms?|pregnan\w+|medication|medicine|pills?|prescription|therap\w+|"
@@ -108,7 +108,7 @@ class Signals:
 
 def signals_of(text: str, intent: str = "", files: Sequence[str] = (), *, pictures: bool = False) -> Signals:
     """``files`` are the names of those that came along."""
-    said = text[:READ_CHARS]
+    said = text if len(text) <= READ_CHARS else f"{text[: READ_CHARS // 2]}\n{text[-READ_CHARS // 2 :]}"
     complexity, privacy = complexity_of(said, intent, files, pictures=pictures), privacy_of(said, files)
     if privacy == "public" and intent == "personal_info":
         privacy = "personal"

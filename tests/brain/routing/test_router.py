@@ -2,13 +2,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import permutations
 
 import pytest
 
 from bot.brain.routing.course import PICKED
-from bot.brain.routing.reading import Reading
-from bot.brain.routing.router import Lists, Router, Wish
+from bot.brain.routing.reading import Asked, Reading, Wish
+from bot.brain.routing.router import ALTERNATIVE, Alternative, Lists, Router
 from bot.brain.routing.rules import Facts, RouteRule, Rules
 from bot.brain.turn import Turn
 from bot.core.address import Address, Sender
@@ -31,9 +32,10 @@ def router(
     reading: Reading = NOTHING,
     lists: Lists = NO_LISTS,
     chain: list[ModelRef] = CHAIN,
+    alternative: Alternative | None = None,
     enabled: bool = True,
 ) -> Router:
-    async def read(text: str) -> Reading:
+    async def read(wish: Wish, asked: Asked) -> Reading:
         return reading
 
     gone = {str(HOME)} - set(map(str, chain))
@@ -45,6 +47,7 @@ def router(
         named=lambda name: ModelRef("lab", "own") if name == "lab/own" else None,
         rules=Rules(rules),
         lists=lists,
+        alternative=alternative,
         enabled=enabled,
     )
 
@@ -54,14 +57,18 @@ async def models(of: Router, **wish: object) -> list[ModelRef]:
     return of.models(row)
 
 
-async def test_without_rules_the_chain_answers_and_nothing_is_read() -> None:
-    async def never(text: str) -> Reading:
-        raise AssertionError("read in vain")
+async def test_without_rules_the_chain_answers_and_nothing_depends_on_the_reading() -> None:
+    asked: list[Asked] = []
 
-    plain = Router(chain=lambda: CHAIN, served=lambda model: model, near=lambda model: False, read=never)
+    async def read(wish: Wish, depends: Asked) -> Reading:
+        asked.append(depends)
+        return Reading("code", scores={"code": 0.7})
+
+    plain = Router(chain=lambda: CHAIN, served=lambda model: model, near=lambda model: False, read=read)
     row = await plain.route(Wish(TURN, "hi"))
     assert (row.rule, row.models) == ("default", ("anthropic/sonnet", "openai/mini", "ollama/llama"))
     assert plain.models(row) == CHAIN
+    assert (row.intent, asked) == ("code", [Asked()])
 
 
 async def test_the_first_rule_that_is_true_gives_the_first_model_and_leaves_the_way_back() -> None:
@@ -126,6 +133,44 @@ async def test_a_decision_that_was_written_holds_while_its_models_can_be_asked()
 
 async def test_switched_off_no_rule_is_asked() -> None:
     assert await models(router(RouteRule("true", CHEAP), enabled=False)) == CHAIN
+
+
+def test_what_depends_on_the_reading_is_said() -> None:
+    assert router(RouteRule("length > 3", CHEAP)).asked() == Asked()
+    assert router(RouteRule('intent == "code"', CHEAP), enabled=False).asked() == Asked()
+    of_rules = router(RouteRule('complexity == "simple"', CHEAP), RouteRule('privacy != "public"', HOME, private=True))
+    assert of_rules.asked() == Asked(frozenset({"complexity", "privacy"}), (CHEAP, HOME, CLOUD), private=True)
+    assert router(lists=Lists(local_only=frozenset({"x"}))).asked() == Asked(frozenset({"intent"}), (CLOUD,), True)
+
+
+OTHER = Alternative(ModelRef("openai", "other"), 0.25)
+
+
+async def test_about_its_share_of_the_turns_goes_down_the_alternative_and_always_the_same_ones() -> None:
+    one = router(alternative=OTHER)
+    turns = [replace(TURN, id=f"turn-{number}") for number in range(400)]
+    rows = [await one.route(Wish(turn, "hi")) for turn in turns]
+    taken = [row for row in rows if row.rule == ALTERNATIVE]
+    assert 70 <= len(taken) <= 130
+    assert [row.rule for row in rows] == [(await one.route(Wish(turn, "hello"))).rule for turn in turns]
+    assert one.models(taken[0]) == [OTHER.model, *CHAIN]
+
+
+ALWAYS = Alternative(ModelRef("openai", "other"), 1.0)
+
+
+async def test_no_private_picked_or_blind_turn_goes_down_the_alternative() -> None:
+    private = router(RouteRule("true", HOME, private=True), alternative=ALWAYS)
+    assert await models(private) == [HOME]
+    assert await models(router(alternative=ALWAYS), picked="mini") == [SMALL]
+    assert (await models(router(alternative=ALWAYS), pictures=True))[0] == CLOUD
+    assert await models(router(alternative=ALWAYS, enabled=False)) == CHAIN
+
+
+async def test_an_alternative_that_a_list_moves_back_is_not_counted_as_one() -> None:
+    one = router(alternative=ALWAYS, lists=Lists(local_preferred=frozenset({"x"})), reading=Reading(intent="x"))
+    row = await one.route(Wish(TURN, "hi"))
+    assert (row.rule, row.models[0]) == ("default", "ollama/llama")
 
 
 FACTS = Facts("code", "simple", "public", "telegram", "telegram:7", False, 12)
