@@ -42,6 +42,7 @@ class Alarm:
         self._announcements, self._notes, self._clock, self._language = announcements, notes, clock, language
         self._trouble = ""
         self._since = 0.0
+        self._told = False
 
     async def watch(self) -> None:
         while True:
@@ -52,21 +53,28 @@ class Alarm:
                 log.warning("owners were not told: %s", error)
 
     async def look(self) -> None:
-        """Tell what has lasted, and not again within a day, over restarts as well."""
+        """Tell what has lasted, not again within a day, over restarts as well; and that it is over, where that was told."""
         troubles = self._about()["troubles"]
         trouble = str(troubles["en"])
         now = self._clock.monotonic()
         if trouble != self._trouble:
             self._trouble, self._since = trouble, now
-        if not trouble or now - self._since < LASTS_SECONDS or not await self._is_news(trouble):
-            return
+        if not trouble and self._told:
+            self._told = False
+            await self._tell("owner_trouble_over", {"en": "", "zh": ""})
+        if trouble and now - self._since >= LASTS_SECONDS and await self._is_news(trouble):
+            self._told = True
+            await self._tell("owner_trouble", troubles)
+
+    async def _tell(self, key: str, troubles: Mapping[str, str]) -> None:
+        """Every owner in their own chat, in their own language."""
         for channel in self._channels():
             for owner in self._gate.owners(channel):
                 if (known := await self._rows.last_direct(channel, owner)) is not None:
                     address, sender = known
                     language = language_of("/", self._language, sender.language)
-                    told = say("owner_trouble", language, trouble=troubles.get(language, trouble))
-                    await self._announcements.tell(address, sender, told)
+                    trouble = troubles["zh" if language.lower().startswith("zh") else "en"]
+                    await self._announcements.tell(address, sender, say(key, language, trouble=trouble))
 
     async def _is_news(self, trouble: str) -> bool:
         digest = hashlib.sha256(trouble.encode()).hexdigest()[:16]

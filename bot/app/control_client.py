@@ -84,6 +84,10 @@ class ControlClient:
     async def status(self) -> Mapping[str, Any]:
         return await self._object("GET", "/status")
 
+    async def routes(self) -> Mapping[str, Any]:
+        """How the routes did: see ``bot.app.compared``."""
+        return await self._object("GET", "/routes")
+
     async def pair(self) -> Mapping[str, Any]:
         """Who waits with a code, and who may talk: ``bot.inbox.pairing.Listing`` as plain values."""
         return await self._object("GET", "/pair")

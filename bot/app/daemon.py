@@ -12,6 +12,7 @@ from typing import Any, Final
 from bot.app.about import About, version
 from bot.app.alarm import Alarm
 from bot.app.chain import Chain
+from bot.app.compared import route_routes
 from bot.app.control import ControlServer, control_app
 from bot.app.edges import Edges, http_place
 from bot.app.faults import ModelFaults
@@ -389,7 +390,8 @@ class Daemon:
 
     async def _open_ports(self, servers: AsyncExitStack, lock: FolderLock) -> None:
         terminal = getattr(self._edges.channels.get("terminal"), "attach", None)
-        control = control_app(self._about, self._store.transcript, terminal, pair_routes(self._pairing))
+        more = (*pair_routes(self._pairing), *route_routes(self._store.routes, self._clock))
+        control = control_app(self._about, self._store.transcript, terminal, more)
         await servers.enter_async_context(ControlServer(lock, control))
         if self._only:
             return

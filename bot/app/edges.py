@@ -102,7 +102,7 @@ class Edges:
             Overheard(one.sender.name or one.sender.id, clipped(one.text, EARLIER_CHARS))
             for one in said
             if isinstance(one, UserMessage) and one.id != turn.message.id and one.text.strip()
-        ][-EARLIER_MESSAGES:]
+        ]
 
     def publisher(self, turn: Turn, screen: Screen | None) -> Publisher:
         return Publisher(

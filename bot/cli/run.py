@@ -5,13 +5,11 @@ from __future__ import annotations
 import argparse
 import faulthandler
 import gc
-import importlib
 import logging
 import os
 import resource
 import signal
 import sys
-import threading
 from typing import TYPE_CHECKING, Final
 
 from bot.cli.session import Session, config_option
@@ -39,7 +37,6 @@ def run(args: argparse.Namespace, session: Session, *, live_turns: int | None = 
     """``live_turns``: where a measurement has the limit out of its way."""
     gc.disable()  # importing makes much that lives on, and nothing that must be found
     session.log_to_stderr("info")
-    _import_transport()
     from bot.app.notify import ServiceManager
 
     manager = ServiceManager.taken_from(os.environ)
@@ -59,12 +56,6 @@ def run(args: argparse.Namespace, session: Session, *, live_turns: int | None = 
     work = run_daemon(config, ready=_settle, watch=watch, manager=manager, live_turns=live_turns or LIVE_TURNS)
     until_signal(work, (signal.SIGTERM, signal.SIGINT))
     return 0
-
-
-def _import_transport() -> None:
-    """Beside all that follows: while aiohttp is imported it reads the certificates of the system, twice, and needs no
-    interpreter for that. A start is a twentieth shorter for it."""
-    threading.Thread(target=importlib.import_module, args=("bot.net.http",), name="transport").start()
 
 
 def _tell_unread(config: Config) -> None:

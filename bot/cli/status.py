@@ -1,4 +1,4 @@
-"""``bowerbird status``: what the running daemon says of itself."""
+"""``bowerbird status``: what the running daemon says of itself, and of how its routes did."""
 
 from __future__ import annotations
 
@@ -14,30 +14,66 @@ from bot.cli.session import Session, config_option
 
 DETAILS = """\
 Asks the daemon that owns the data folder of the configuration. Exit status 1 when none is running.
+With --routes it compares the routes of the last 30 days: tokens, money, time (the median of a turn), thumbs.
 """
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     config_option(parser)
+    parser.add_argument("--routes", action="store_true", help="compare the routes by tokens, money, time and thumbs")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def run(args: argparse.Namespace, session: Session) -> int:
     session.log_to_stderr("warning")
-    status = asyncio.run(_status(session.config().data_dir))
+    status = asyncio.run(_status(session.config().data_dir, routes=args.routes))
     if args.json:
         print(json.dumps(status, ensure_ascii=False, indent=2))
     else:
-        for line in lines_of(status):
+        for line in routes_table(status) if args.routes else lines_of(status):
             print(line)
     return 0
 
 
-async def _status(data_dir: Path) -> Mapping[str, Any]:
+async def _status(data_dir: Path, *, routes: bool) -> Mapping[str, Any]:
     from bot.app.control_client import ControlClient
 
     async with ControlClient(data_dir) as client:
-        return await client.status()
+        return await (client.routes() if routes else client.status())
+
+
+_HEADS = ("route", "turns", "answered", "tokens read", "written", "USD", "seconds", "liked", "disliked")
+
+
+def routes_table(status: Mapping[str, Any]) -> Iterator[str]:
+    """The routes for a person: tokens and money are means of a turn, so that routes of any share can be compared."""
+    routes = status["routes"]
+    if not routes:
+        yield f"No turn of the last {status['days']} days was given a route."
+        return
+    rows = [_HEADS, *(_cells(route) for route in routes)]
+    widths = [max(len(row[column]) for row in rows) for column in range(1, len(_HEADS))]
+    for row in rows:
+        numbers = "  ".join(f"{cell:>{width}}" for cell, width in zip(row[1:], widths, strict=True))
+        yield f"{numbers}  {row[0]}"
+    yield f"Tokens, USD: the mean of a turn; seconds: the median. Turns of the last {status['days']} days."
+    if any(route["unpriced"] for route in routes):
+        yield "+: the price of some calls is not known; they are not counted."
+
+
+def _cells(route: Mapping[str, Any]) -> tuple[str, ...]:
+    turns = route["turns"]
+    return (
+        one_line(harmless(route["rule"])) or "-",
+        str(turns),
+        f"{route['answered'] / turns:.0%}",
+        f"{route['input_tokens'] / turns:.0f}",
+        f"{route['output_tokens'] / turns:.0f}",
+        f"{route['usd'] / turns:.4f}{'+' if route['unpriced'] else ''}",
+        "-" if route["seconds"] is None else f"{route['seconds']:.1f}",
+        str(route["likes"]),
+        str(route["dislikes"]),
+    )
 
 
 def lines_of(status: Mapping[str, Any], indent: str = "") -> Iterator[str]:

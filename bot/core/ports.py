@@ -107,7 +107,8 @@ class Channel(Protocol):
         ...
 
     async def history(self, of: Address, limit: int) -> Sequence[Inbound]:
-        """The newest ``limit`` messages where the platform can tell, else nothing."""
+        """The newest ``limit`` messages where the platform can tell, else nothing; before them, oldest first as well, what a
+        thread is called and what it hangs on."""
         ...
 
 

@@ -22,6 +22,7 @@ from bot.store.parts import PartRows
 from bot.store.people import PeopleRows
 from bot.store.prompts import PromptRows
 from bot.store.repair import Loss, mark_born, repair
+from bot.store.routes import RouteRows
 from bot.store.settings import SettingRows
 from bot.store.transcript import TranscriptRows
 from bot.store.usage import UsageRows
@@ -54,6 +55,7 @@ class Store:
     settings: SettingRows
     links: LinkRows
     groups: GroupRows
+    routes: RouteRows
     files: Files
     loss: Loss | None
 
@@ -91,6 +93,7 @@ class Store:
             SettingRows(database),
             LinkRows(database),
             GroupRows(database),
+            RouteRows(database),
             Files(database.path.parent),
             loss,
         )

@@ -32,7 +32,7 @@ from channels.discord.markup import Renderer
 from channels.discord.messages import Place, Reader, handle
 from channels.discord.past import Past, missed_in
 from channels.discord.places import Places
-from channels.discord.posts import Posts, channel_of
+from channels.discord.posts import Posts
 from channels.discord.promises import Promises
 from channels.discord.rest import Rest
 from channels.discord.threads import Threads
@@ -393,6 +393,4 @@ class DiscordChannel:
         client = self._client
         if client is None or client.user is None or self._threads.begins(of):
             return ()
-        found = await self._past.newest(client, int(channel_of(of)), of, limit)
-        said = (self._reader.message(raw, client.user) for raw in found)
-        return [message for message in said if message is not None]
+        return await self._past.before(client, self._reader, client.user, of, limit)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
@@ -12,23 +11,17 @@ import discord
 from bot.core.address import Address, Sender
 from bot.core.inbound import (
     ButtonPress,
-    FileRef,
     Joined,
     MessageDeleted,
     MessageEdited,
-    Quote,
     Reaction,
     UserMessage,
 )
+from channels.discord.said import files_of, readable, replied_to, shared, titled, whole
 
 SAID: Final = frozenset({discord.MessageType.default, discord.MessageType.reply})
 """Kinds of messages that a person writes; the others are Discord's own notes."""
-STICKERS: Final = {discord.StickerFormatType.gif: "image/gif", discord.StickerFormatType.lottie: "video/lottie+json"}
-"""What is not named here is a picture, animated or not, in PNG."""
-_MENTION: Final = re.compile(r"<@!?(\d+)>")
-_ROLE: Final = re.compile(r"<@&(\d+)>")
-_CHANNEL: Final = re.compile(r"<#(\d+)>")
-_EMOJI: Final = re.compile(r"<a?(:\w+:)\d+>")
+TITLE: Final = "Title of this thread"
 _EDGE: Final = " \t\n,:"
 
 
@@ -63,19 +56,29 @@ class Reader:
         direct = not place.guild
         text, meant = (raw.content, True) if direct else self._meant(raw, me)
         text = readable(text, raw).strip()
-        forwarded = self._forwarded(raw)
         return UserMessage(
             id=str(raw.id),
             address=self.address(place),
             sender=self.sender(raw.author, is_webhook=raw.webhook_id is not None),
-            text=text,
+            text=text or titled(raw),
             sent_at=raw.created_at.timestamp(),
             direct=direct,
             addressed=meant,
-            files=self._files(raw),
-            quote=forwarded or self._quote(raw),
+            files=files_of(raw, self._channel),
+            quote=shared(raw) or replied_to(raw, self._channel),
             places=tuple(one for one in (place.guild, place.thread) if one),
         )
+
+    def earlier(self, raw: discord.Message, of: Address) -> UserMessage:
+        """What was said before there was anything to answer, whoever wrote it."""
+        return UserMessage(
+            str(raw.id), of, self.sender(raw.author), whole(raw), raw.created_at.timestamp(), direct=False
+        )
+
+    def title(self, thread: discord.Thread, of: Address) -> UserMessage:
+        """The name of a thread, as if somebody called so had said it."""
+        named = Sender(self._channel, str(thread.owner_id), TITLE)
+        return UserMessage(f"title.{thread.id}", of, named, thread.name, self._now(), direct=False)
 
     def edited(self, raw: discord.RawMessageUpdateEvent, me: discord.ClientUser) -> MessageEdited | None:
         """Discord also tells of an edit when it has looked up a link, with no time of an edit."""
@@ -179,43 +182,10 @@ class Reader:
             meant = True
         return text, meant
 
-    def _quote(self, raw: discord.Message) -> Quote | None:
-        original = raw.reference.resolved if raw.reference else None
-        if not isinstance(original, discord.Message) or not original.content:
-            return None
-        return Quote(readable(original.content, original), original.author.display_name, str(original.id))
-
-    def _forwarded(self, raw: discord.Message) -> Quote | None:
-        texts = [snapshot.content for snapshot in raw.message_snapshots if snapshot.content]
-        return Quote("\n".join(texts), forwarded=True) if texts else None
-
-    def _files(self, raw: discord.Message) -> tuple[FileRef, ...]:
-        passed_on = (file for snapshot in raw.message_snapshots for file in snapshot.attachments)
-        return (
-            *(self._file(file, spoken=raw.flags.voice) for file in raw.attachments),
-            *(self._file(file) for file in passed_on),
-            *(FileRef(self._channel, one.url, one.name, STICKERS.get(one.format, "image/png")) for one in raw.stickers),
-        )
-
-    def _file(self, file: discord.Attachment, *, spoken: bool = False) -> FileRef:
-        kind = file.content_type or "application/octet-stream"
-        return FileRef(self._channel, file.url, file.filename, kind, file.size, spoken)
-
 
 def handle(raw: discord.Interaction[Any]) -> str:
     """What an answer to an interaction needs (``Interactions``)."""
     return f"{raw.application_id}/{raw.id}/{raw.token}"
-
-
-def readable(text: str, raw: discord.Message) -> str:
-    """``text`` with the names that a person sees in place of Discord's numbers."""
-    people = {user.id: user.display_name for user in raw.mentions}
-    roles = {role.id: role.name for role in raw.role_mentions}
-    channels = {channel.id: channel.name for channel in raw.channel_mentions}
-    text = _MENTION.sub(lambda found: f"@{people.get(int(found[1]), found[1])}", text)
-    text = _ROLE.sub(lambda found: f"@{roles.get(int(found[1]), found[1])}", text)
-    text = _CHANNEL.sub(lambda found: f"#{channels.get(int(found[1]), found[1])}", text)
-    return _EMOJI.sub(r"\1", text)
 
 
 def _is_of(role: discord.Role, me: discord.ClientUser) -> bool:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Iterator, Set
+from collections.abc import AsyncIterator, Iterator, Sequence, Set
 from typing import Any, Final
 
 import discord
 
 from bot.core.address import Address
 from bot.core.errors import ChannelUnreachable
+from bot.core.inbound import UserMessage
 from bot.core.ports import CallKind, Clock, Governor
 from channels.discord.gateway import LIBRARY_ERRORS, translated
+from channels.discord.messages import Reader
 
 log = logging.getLogger(__name__)
 
@@ -64,6 +66,40 @@ class Past:
         """The last messages of this channel, oldest first."""
         page = await self._page(client, number, to, limit=min(limit, PAGE))
         return page[::-1]
+
+    async def before(
+        self, client: discord.Client, reader: Reader, me: discord.ClientUser, of: Address, limit: int
+    ) -> list[UserMessage]:
+        """The last messages that others wrote there; of a thread its name and what it hangs on first."""
+        number = int(of.thread or of.chat)
+        found = await self.newest(client, number, of, limit)
+        heard = (reader.message(raw, me) for raw in found)
+        said = [one for one in heard if one is not None]
+        thread = client.get_channel(number)
+        if not isinstance(thread, discord.Thread):
+            return said
+        begun = [reader.earlier(raw, of) for raw in await self._beginning(client, thread, found, of)]
+        return [reader.title(thread, of), *begun, *said]
+
+    async def _beginning(
+        self, client: discord.Client, thread: discord.Thread, found: Sequence[discord.Message], of: Address
+    ) -> list[discord.Message]:
+        """The message that the thread was made from, or the post it is; nothing where that is among ``found``, or was
+        never there."""
+        if any(raw.id == thread.id for raw in found):
+            return []
+        for raw in found:
+            if raw.type is discord.MessageType.thread_starter_message:
+                original = raw.reference.resolved if raw.reference else None
+                return [original] if isinstance(original, discord.Message) else []
+        is_post = isinstance(thread.parent, discord.ForumChannel)
+        place = client.get_partial_messageable(thread.id if is_post else thread.parent_id, guild_id=thread.guild.id)
+        try:
+            async with self._governor.call(of, CallKind.ANSWER), asyncio.timeout(PAGE_SECONDS):
+                return [await place.fetch_message(thread.id)]
+        except LIBRARY_ERRORS as error:
+            log.info("what the thread %s was made from is not known: %s", thread.id, type(error).__name__)
+            return []
 
     async def _page(self, client: discord.Client, number: int, to: Address, **wanted: Any) -> list[discord.Message]:
         """One call, made again where that can help. Of a channel that the library knows, it knows roles and threads."""

@@ -36,7 +36,7 @@ class House:
 async def test_an_owner_is_told_once_of_what_lasts(tmp_path: Path) -> None:
     notes = MemoryNotes()
     async with Store.open(tmp_path) as store:
-        said = UserMessage("1", HOME, Sender("fake", "7", "Ann", language="zh"), "hello", 1.0)
+        said = UserMessage("1", HOME, Sender("fake", "7", "Ann", language="zh-CN"), "hello", 1.0)
         await store.inbox.record(said, "t1", 1.0)
         house = House(store, notes)
         house.troubles = {"en": "The key is refused.", "zh": "密钥被拒绝。"}
@@ -65,3 +65,15 @@ async def test_what_passes_is_not_told(tmp_path: Path) -> None:
             house.troubles = {"en": "", "zh": ""}
             await house.pass_time(3)
         assert house.told == []
+
+
+async def test_that_it_is_over_is_told_where_the_trouble_was(tmp_path: Path) -> None:
+    async with Store.open(tmp_path) as store:
+        await store.inbox.record(UserMessage("1", HOME, Sender("fake", "7", "Ann"), "hello", 1.0), "t1", 1.0)
+        house = House(store, MemoryNotes())
+        house.troubles = {"en": "Overloaded.", "zh": ""}
+        await house.pass_time(6)
+        house.troubles = {"en": "", "zh": ""}
+        await house.pass_time(20)
+        assert len(house.told) == 2
+        assert "is over" in str((await store.transcript.turn_rows(house.told[1].turn))[0].body)

@@ -7,6 +7,10 @@ from typing import Final
 TEXTS: Final[dict[str, dict[str, str]]] = {
     # what owners hear unasked
     "owner_trouble": {"en": "⚠ I do not work as I should: {trouble}", "zh": "⚠ 我的运行出现问题：{trouble}"},
+    "owner_trouble_over": {
+        "en": "✓ What I told you of is over: I work as I should.{trouble}",
+        "zh": "✓ 之前告知的问题已解决，一切正常。{trouble}",
+    },
     "deaf_discord": {
         "en": "On Discord I see only messages that mention me, and direct ones: switch on the Message Content Intent in the"
         " developer portal (Bot) and start me again.",

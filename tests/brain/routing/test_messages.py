@@ -20,7 +20,7 @@ GOAL: Final = 0.85
 
 
 def share(guesses: list[Guess], **of: str) -> float:
-    picked = [
+    picked: list[bool] = [
         guess.intent == message["intent"]
         for guess, message in zip(guesses, MESSAGES, strict=True)
         if all(message[key] == value for key, value in of.items())

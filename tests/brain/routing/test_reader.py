@@ -82,9 +82,7 @@ async def test_the_same_message_is_judged_once_however_it_is_spaced(tmp_path: Pa
     one = reader(tmp_path, embedder)
     first = await read(one, "the program has a bug")
     asked = len(embedder.asked)
-    assert await read(one, "  The PROGRAM has\na bug ") == replace(
-        first, parameters=first.parameters | {"topic": "PROGRAM bug"}
-    )
+    assert (await read(one, "  The PROGRAM has\na bug ")).scores == first.scores
     assert len(embedder.asked) == asked
     await read(one, "the program has a bug", Asked(frozenset({"intent", "privacy"})))
     assert len(embedder.asked) == asked + 1, "another question is another matter"

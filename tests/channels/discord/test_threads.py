@@ -17,6 +17,9 @@ AUTO = CONFIG.replace("    access:", "    threads: auto\n    access:", 1)
 OPEN = "POST /channels/{id}/messages/{id}/threads"
 SEND = "POST /channels/{id}/messages"
 TYPING = "POST /channels/{id}/typing"
+RESET, GARBAGE = {"action": "reset"}, {"action": "garbage"}
+FULL, GONE = {"code": 160006}, {"code": 10008}
+"""As many threads as a guild may have; the question was deleted."""
 SKY = answer(text("It scatters the light."), when=When(user="sky"), repeat=True)
 SEA = answer(text("It mirrors the sky."), when=When(user="sea"), repeat=True)
 NOTE = answer(text("I note it."), call("c1", "note_write", ('{"text": "milk"}',)), when=When(user="milk"))
@@ -135,7 +138,10 @@ async def test_everything_else_is_answered_where_it_stands(
 
 
 @pytest.mark.parametrize("effect", ["none", "done"])
-@pytest.mark.parametrize("trouble", [{"action": "drop"}, {"action": "reset"}, {"status": 503}, {"action": "garbage"}])
+@pytest.mark.parametrize(
+    "trouble",
+    [{"action": "drop"}, *(pytest.param(one, marks=pytest.mark.prove) for one in (RESET, {"status": 503}, GARBAGE))],
+)
 async def test_a_thread_that_did_not_open_at_once_is_opened_once(
     bot: StartBot, discord: DiscordSim, general: Channel, ann: Person, trouble: dict[str, object], effect: str
 ) -> None:
@@ -326,7 +332,10 @@ async def test_a_guild_that_is_not_served_is_no_trouble(
     assert "threads" not in discord.bot_texts(dm)[0] and discord.bot_texts(there) == []
 
 
-@pytest.mark.parametrize("refusal", [{"code": 50013}, {"code": 160006}, {"code": 10008}, {"retry_after": 300}])
+@pytest.mark.parametrize(
+    "refusal",
+    [{"code": 50013}, *(pytest.param(one, marks=pytest.mark.prove) for one in (FULL, GONE, {"retry_after": 300}))],
+)
 async def test_a_thread_that_is_refused_leaves_the_conversation_in_the_channel(
     bot: StartBot,
     discord: DiscordSim,
