@@ -64,7 +64,7 @@ def routes_table(status: Mapping[str, Any]) -> Iterator[str]:
 def _cells(route: Mapping[str, Any]) -> tuple[str, ...]:
     turns = route["turns"]
     return (
-        one_line(harmless(route["rule"])) or "-",
+        one_line(route["rule"]) or "-",
         str(turns),
         f"{route['answered'] / turns:.0%}",
         f"{route['input_tokens'] / turns:.0f}",

@@ -68,8 +68,11 @@ class Cooling:
         self._cooled[key] = Cooled(failures, now, max(now + rest, asked_until), asked_until, error, provider)
         return self._cooled[key]
 
-    def answered(self, key: tuple[str, str]) -> None:
-        self._cooled.pop(key, None)
+    def answered(self, key: tuple[str, str], began: float) -> None:
+        """An answer that was under way when the model failed shows nothing of what came since."""
+        cooled = self._cooled.get(key)
+        if cooled is not None and began >= cooled.failed_at:
+            del self._cooled[key]
 
     def clear(self) -> None:
         self._cooled.clear()
@@ -129,8 +132,8 @@ class Cooldown:
         try:
             async for event in events:
                 if isinstance(event, ModelStop):
-                    self._cooling.answered((credential, request.model.model))
-                    await self._parking.answered(credential, request.model.model)
+                    self._cooling.answered((credential, request.model.model), began)
+                    await self._parking.answered(credential, request.model.model, began)
                 yield event
         except ProviderError as error:
             await self._failed(credential, request, error, began)

@@ -109,9 +109,11 @@ class Parking:
         await self._note()
         return parked
 
-    async def answered(self, credential: str, model: str) -> None:
-        """The model has answered: neither it nor the key is at fault any more."""
-        gone = [self._parked.pop(key, None) for key in ((credential, ""), (credential, model))]
+    async def answered(self, credential: str, model: str, began: float) -> None:
+        """The model has answered a request that ``began`` then: neither it nor the key is at fault any more, unless they
+        were refused since."""
+        keys = [key for key in ((credential, ""), (credential, model)) if began >= self._since.get(key, began)]
+        gone = [self._parked.pop(key, None) for key in keys]
         if any(gone):
             await self._note()
 

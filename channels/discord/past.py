@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Iterator, Sequence, Set
+from dataclasses import replace
 from typing import Any, Final
 
 import discord
@@ -94,8 +95,9 @@ class Past:
                 return [original] if isinstance(original, discord.Message) else []
         is_post = isinstance(thread.parent, discord.ForumChannel)
         place = client.get_partial_messageable(thread.id if is_post else thread.parent_id, guild_id=thread.guild.id)
+        budget = replace(of, chat=f"beginnings in {of.chat}", thread="")  # somebody waits for what is written there
         try:
-            async with self._governor.call(of, CallKind.ANSWER), asyncio.timeout(PAGE_SECONDS):
+            async with self._governor.call(budget, CallKind.ANSWER), asyncio.timeout(PAGE_SECONDS):
                 return [await place.fetch_message(thread.id)]
         except LIBRARY_ERRORS as error:
             log.info("what the thread %s was made from is not known: %s", thread.id, type(error).__name__)

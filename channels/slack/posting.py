@@ -27,8 +27,6 @@ from channels.slack.wire import Me, Wire
 
 POSTS_PER_MINUTE: Final = 240
 """Slack bears "several hundred" a minute over the whole workspace, and one a second in a channel (the governor's)."""
-STREAMED: Final = "~"
-"""Ends the reference of a message that began as a stream: whoever finds it later knows that it may still be open."""
 QUIET: Final = {"unfurl_links": False, "unfurl_media": False}
 PLAIN_KEPT: Final = 500
 PLACES_KEPT: Final = 5000
@@ -93,9 +91,9 @@ class Posting:
     async def remove(self, to: Address, ref: Ref) -> None:
         try:
             async with self._kit.governor.call(to, CallKind.FINAL):
-                if ref.message_id.endswith(STREAMED):
-                    await self._streams.quit(to, _ts(ref))
-                await self._wire.call("chat.delete", channel=to.chat, ts=_ts(ref))
+                if not self._streams.is_over(to, ref.message_id):
+                    await self._streams.quit(to, ref.message_id)
+                await self._wire.call("chat.delete", channel=to.chat, ts=ref.message_id)
         except MessageGone:
             pass
         except Hushed as hushed:
@@ -108,7 +106,7 @@ class Posting:
         if self.me is None or (is_ours and not self._traces.doubted(part.nonce)):
             return None
         found = await self._traces.find(to, part.nonce, self.me)
-        return self._stands(to, found.ts, streamed=found.streamed) if found else None
+        return self._stands(to, found) if found else None
 
     async def _first(self, to: Address, part: Part, kind: CallKind) -> Ref:
         await self._posts.turn()
@@ -134,18 +132,18 @@ class Posting:
             except Hushed:
                 ts = ""
             if ts:
-                return self._stands(to, ts, streamed=True)
-        return self._stands(to, await self._post(to, part.nonce, self._content(part)), streamed=False)
+                return self._stands(to, ts)
+        return self._stands(to, await self._post(to, part.nonce, self._content(part)))
 
-    def _stands(self, to: Address, ts: str, *, streamed: bool) -> Ref:
+    def _stands(self, to: Address, ts: str) -> Ref:
         self._traces.knows(to, ts)
         self._threads[to.chat, ts] = to.thread
         if len(self._threads) > PLACES_KEPT:
             self._threads.popitem(last=False)
-        return Ref(ts + STREAMED if streamed else ts)
+        return Ref(ts)
 
     async def _again(self, to: Address, ref: Ref, part: Part, kind: CallKind) -> Ref:
-        ts = _ts(ref)
+        ts = ref.message_id
         stream = self._streams.find(to, ts)
         if stream is not None:
             await self._streams.pace()
@@ -153,7 +151,7 @@ class Posting:
             self._errands.seen(to)
             if stream is not None and await self._streams.go_on(stream, part):
                 return ref
-            if stream is None and ref.message_id.endswith(STREAMED) and not self._streams.is_over(to, ts):
+            if stream is None and not self._streams.is_over(to, ts):
                 await self._streams.quit(to, ts)
             await self._edit(to, ts, part)
         return ref
@@ -174,12 +172,9 @@ class Posting:
         if not isinstance(told.get("ts"), str):
             raise ChannelUnreachable("Slack did not say which message it sent.", maybe_done=True)
         self._hearing.expect(to.chat)
+        self._streams.none_at(to, told["ts"])
         return str(told["ts"])
 
     def _content(self, part: Part) -> dict[str, Any]:
         plain = part.nonce in self._plain
         return content(part, [] if plain else self._renderer.rich(part.markdown), plain=plain)
-
-
-def _ts(ref: Ref) -> str:
-    return ref.message_id.removesuffix(STREAMED)

@@ -95,6 +95,7 @@ class Lost(Exception):
 _KINDS: Final[Mapping[str, tuple[type[ChannelError], str]]] = {
     code: (kind, sentence)
     for codes, kind, sentence in (
+        ("streaming_state_conflict", StillOpen, "The message is still being streamed."),
         (_OUTSIDE, Outside, "The bot is no member of this conversation."),
         (_CLOSED, ChatClosed, "The bot may not write in this conversation."),
         (_GONE, MessageGone, "The message no longer exists, or can no longer be changed."),
@@ -124,8 +125,6 @@ def translated(error: SlackApiError | Lost) -> ChannelError:
     if code in _KINDS:
         kind, sentence = _KINDS[code]
         return kind(sentence)
-    if code == "streaming_state_conflict":
-        return StillOpen("The message is still being streamed.")
     if code in _FAILURES or response.status_code >= 500:
         return ChannelUnreachable("Slack failed to answer.", maybe_done=True)
     if code == "missing_scope":

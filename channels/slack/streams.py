@@ -86,8 +86,14 @@ class Streams:
         return self._open.get((to.chat, ts))
 
     def is_over(self, to: Address, ts: str) -> bool:
-        """Whether this process saw the end of the stream; one of an earlier process may still be open."""
-        return (to.chat, ts) in self._closed
+        """Whether nothing is streamed at this message: one that an earlier process began may still be open."""
+        return not self._on or not to.thread or (to.chat, ts) in self._closed
+
+    def none_at(self, to: Address, ts: str) -> None:
+        """The message is no stream, or no longer one."""
+        self._closed[to.chat, ts] = None
+        if len(self._closed) > CLOSED_KEPT:
+            self._closed.popitem(last=False)
 
     def fits(self, to: Address, part: Part, question: UserMessage | None) -> bool:
         """Whether a new message can begin as a stream: in a thread, for somebody, with room for its end as well."""
@@ -214,9 +220,7 @@ class Streams:
     def _ended(self, stream: Stream) -> None:
         stream.over = True
         self._open.pop((stream.to.chat, stream.ts), None)
-        self._closed[stream.to.chat, stream.ts] = None
-        if len(self._closed) > CLOSED_KEPT:
-            self._closed.popitem(last=False)
+        self.none_at(stream.to, stream.ts)
 
     async def quit(self, to: Address, ts: str) -> None:
         """End a stream that an earlier process may have left open, or that is to be removed."""

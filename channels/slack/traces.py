@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from bot.core.address import Address
@@ -29,14 +28,6 @@ def mark(nonce: str) -> dict[str, Any]:
     return {"event_type": EVENT, "event_payload": {"part": nonce}}
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """``streamed``: it began as a stream, which may still be open."""
-
-    ts: str
-    streamed: bool
-
-
 class Traces:
     """A stream gets its mark only at its end: one without a mark, and that nobody knows, is the one that was lost."""
 
@@ -44,7 +35,7 @@ class Traces:
         self._past, self._clock = past, clock
         self._known: OrderedDict[tuple[str, str], None] = OrderedDict()
         self._doubted: OrderedDict[str, float] = OrderedDict()
-        self._found: dict[str, Found] = {}
+        self._found: dict[str, str] = {}
         self._missing = ""
 
     @property
@@ -72,8 +63,8 @@ class Traces:
         self._doubted.pop(nonce, None)
         self._found.pop(nonce, None)
 
-    async def find(self, to: Address, nonce: str, me: Me) -> Found | None:
-        """What an earlier attempt, perhaps of an earlier process, left of this part. Raises ``ChannelError``."""
+    async def find(self, to: Address, nonce: str, me: Me) -> str | None:
+        """The ts of what an earlier attempt, perhaps of an earlier process, left of this part. Raises ``ChannelError``."""
         if self.is_blind or nonce in self._found:
             return self._found.get(nonce)
         try:
@@ -87,7 +78,7 @@ class Traces:
         if not fitting:
             return None
         log.info("a message to %s had arrived, and is gone on with", to)
-        self._found[nonce] = Found(str(fitting[-1]["ts"]), "streaming_state" in fitting[-1])
+        self._found[nonce] = str(fitting[-1]["ts"])
         return self._found[nonce]
 
     def _fits(self, raw: Mapping[str, Any], to: Address, nonce: str, me: Me) -> bool:

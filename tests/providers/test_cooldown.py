@@ -157,6 +157,18 @@ async def test_requests_that_fail_side_by_side_failed_once() -> None:
     assert await house.rests() == 30.0
 
 
+@pytest.mark.parametrize("error", [ProviderBusy("b", retry_after=300.0), KeyRefused("k")])
+async def test_an_answer_that_was_under_way_ends_no_rest(error: ProviderError) -> None:
+    house = Lab([Pause(0.05), ModelText("late"), END], error)
+    async with asyncio.TaskGroup() as group:
+        late = group.create_task(house.ask())
+        await asyncio.sleep(0.02)
+        await house.clock.advance(1.0)
+        await house.ask()
+    assert late.result().text == "late"
+    assert await house.rests() in (300.0, 5 * HOUR)
+
+
 # keys and accounts
 
 

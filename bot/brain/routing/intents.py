@@ -29,13 +29,15 @@ LONG_LESS: Final = 0.05
 """What it falls for a long one, in which the request is only a part."""
 WORDS_ALONE: Final = 0.5
 """The least score by keywords where there are no vectors: one keyword."""
+WORDS_MARGIN: Final = 0.1
+"""How far the best must be ahead by them to be sure: as two keywords are of one, and one of none."""
 _SCORES_KEPT: Final = 4
 _LEAST_SCORE: Final = 0.2
 
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """``intent`` is "" where no slot reaches its threshold. ``sure``: another look would hardly say otherwise."""
+    """``intent`` is "" where no slot, or more than one alike, reaches its threshold. ``sure``: another look would hardly say otherwise."""
 
     intent: str
     scores: Mapping[str, float] = field(default_factory=dict)
@@ -55,7 +57,7 @@ class Intents:
     def by_words(self, text: str) -> Guess:
         """By keywords alone: what can be had for nothing."""
         scores = self._called(text)
-        return self._best(scores, {slot.name: WORDS_ALONE for slot in self.slots}, margin=0.01)
+        return self._best(scores, {slot.name: WORDS_ALONE for slot in self.slots}, margin=WORDS_MARGIN)
 
     def by_vectors(self, text: str, vector: Vector, vectors: Sequence[Vector]) -> Guess:
         """``vector`` is that of the message, ``vectors`` those of ``texts``."""
@@ -87,7 +89,7 @@ class Intents:
         if not reached:
             return Guess("", shown)
         ahead = scores[reached[0]] - max((scores[name] for name in order if name != reached[0]), default=0.0)
-        return Guess(reached[0], shown, sure=ahead >= margin)
+        return Guess(reached[0] if ahead > 0 else "", shown, sure=ahead >= margin)
 
 
 def _keywords(slot: Slot) -> re.Pattern[str] | None:

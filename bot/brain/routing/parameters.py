@@ -29,42 +29,11 @@ _TITLED_ZH: Final = re.compile(
 _NICK_ZH: Final = re.compile(
     r"(?:(?<=[跟和给找叫问约与同])|(?<=同事)|(?<=朋友))([小老阿][\u4e00-\u9fff](?![\u4e00-\u9fff]?(?:时|家|板|师)))"
 )
-_NO_NAMES: Final = frozenset(
-    [
-        "i",
-        "i'm",
-        "i've",
-        "i'll",
-        "i'd",
-        "monday",
-        "tuesday",
-        "wednesday",
-        "thursday",
-        "friday",
-        "saturday",
-        "sunday",
-        "january",
-        "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-        "ok",
-        "pdf",
-        "english",
-        "chinese",
-        "german",
-        "french",
-        "spanish",
-        "japanese",
-    ]
-)
+_ORDINARY: Final = """
+i i'm i've i'll i'd monday tuesday wednesday thursday friday saturday sunday january february march april may june july
+august september october november december ok pdf english chinese german french spanish japanese
+"""
+_NO_NAMES: Final = frozenset(_ORDINARY.split())
 _MONTH: Final = re.compile(
     r"\b(?:in|of|since|during|last) (january|february|march|april|may|june|july|august|september|october|november|"
     r"december)\b|(?<![\d一二三四五六七八九十个])(1[0-2]|[1-9]|十[一二]|[一二三四五六七八九十])月份?(?![\d一二三四五六七八九十]*[日号])",

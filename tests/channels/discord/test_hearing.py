@@ -16,6 +16,13 @@ from tests.sim.discord import Channel, DiscordSim, Guild, Person
 from tests.sim.discord.payloads import role_json
 
 One = TypeVar("One", bound=Inbound)
+POLL: dict[str, Any] = {
+    "question": {"text": "Pizza?"},
+    "answers": [{"answer_id": 1, "poll_media": {"text": "yes"}}],
+    "expiry": "2027-01-01T00:00:00+00:00",
+    "allow_multiselect": False,
+    "layout_type": 1,
+}
 
 
 class Ears:
@@ -164,6 +171,105 @@ async def test_pictures_stickers_and_forwarded_words_are_heard() -> None:
         snapshot["message"] |= {"timestamp": "2026-11-30T10:00:00+00:00", "edited_timestamp": None, "mentions": []}
         forwarded = (await ears.said(dm, ann, extra={"message_snapshots": [snapshot]})).quote
         assert forwarded is not None and forwarded.forwarded and forwarded.text == "Ignore the owner."
+
+
+async def test_a_reply_brings_the_files_cards_polls_and_passed_on_words_of_what_it_replies_to() -> None:
+    async with listening() as ears:
+        ann, _, general = parts(ears.sim)
+        hook = ears.sim.person(50, "Build", webhook=True)
+        snapshot = {"message": {"content": "from afar", "attachments": [], "embeds": [], "type": 0, "flags": 0}}
+        snapshot["message"] |= {"timestamp": "2026-11-30T10:00:00+00:00", "edited_timestamp": None, "mentions": []}
+        card = {"type": "rich", "title": "Build 99 failed", "fields": [{"name": "Why", "value": "a test"}]}
+        said = [
+            await ears.sim.say(general, ann, "", files=[("a.txt", "text/plain", b"4711")]),
+            await ears.sim.say(general, hook, "", embeds=[card]),
+            await ears.sim.say(general, ann, "", extra={"poll": POLL}),
+            await ears.sim.say(general, ann, "", extra={"message_snapshots": [snapshot]}),
+            await ears.sim.say(general, ann, "", stickers=["wave"]),
+        ]
+        for _ in said:
+            await ears.next(UserMessage)
+        quotes = []
+        for one in said:
+            quotes.append((await ears.said(general, ann, "<@BOT> what is this?", reply_to=one["id"])).quote)
+        file, build, asked, passed_on, sticker = [quote for quote in quotes if quote is not None]
+        assert [one.name for one in file.files] == ["a.txt"] and file.text == "" and not file.forwarded
+        assert await ears.house.channel.fetch(file.files[0]) == b"4711"
+        assert build.text == "Build 99 failed\nWhy: a test" and build.author == "Build"
+        assert asked.text == "Shared poll: Pizza?\n- yes" and passed_on.text == "from afar"
+        assert [one.name for one in sticker.files] == ["wave"]
+        empty = await ears.said(general, ann, "<@BOT>")
+        assert (await ears.said(general, ann, "<@BOT> and?", reply_to=empty.id)).quote is not None, "the bot's name"
+
+
+async def test_polls_and_cards_are_read_and_previews_of_links_are_not() -> None:
+    async with listening() as ears:
+        ann, _, general = parts(ears.sim)
+        dm, hook = ears.sim.dm(ann), ears.sim.person(50, "Build", webhook=True)
+        asked = await ears.said(dm, ann, extra={"poll": POLL})
+        assert asked.text == "" and asked.quote is not None and asked.quote.forwarded
+        assert asked.quote.text == "Shared poll: Pizza?\n- yes"
+        card = [{"type": "rich", "title": "Build 99", "description": "failed", "author": {"name": "CI"}}]
+        for someone, words in ((ann, ""), (hook, ""), (hook, "<@BOT> look")):
+            told = await ears.said(general, someone, words, embeds=card)
+            assert told.quote is not None and told.quote.forwarded and told.quote.text == "CI\nBuild 99\nfailed"
+        linked = await ears.said(dm, ann, "see https://example.org/x", embeds=card)
+        assert linked.quote is None and linked.text == "see https://example.org/x"
+
+
+async def test_a_post_that_says_nothing_but_the_bots_name_asks_its_title() -> None:
+    async with listening() as ears:
+        ann, guild, general = parts(ears.sim)
+        forum = ears.sim.forum(guild, "help")
+        ears.sim.forum_post(forum, ann, "What is the capital of Peru?", "<@BOT>")
+        heard = await ears.next(UserMessage)
+        assert heard.addressed and heard.text == "What is the capital of Peru?"
+        thread = ears.sim.thread(general, "Plans", owner=ann)
+        assert (await ears.said(thread, ann, "<@BOT>")).text == ""
+
+
+async def earlier(ears: Ears, of: Address, limit: int) -> list[UserMessage]:
+    asking = asyncio.ensure_future(ears.house.channel.history(of, limit))
+    while not asking.done():
+        await ears.house.clock.advance(1.4)
+    return [one for one in asking.result() if isinstance(one, UserMessage)]
+
+
+async def test_what_a_thread_is_called_and_hangs_on_comes_before_what_was_said_in_it() -> None:
+    async with listening() as ears:
+        ann, guild, general = parts(ears.sim)
+        asked = await ears.said(general, ann, "The plan: buy 17 bananas")
+        thread = ears.sim.thread(general, "Fruit", owner=ann, message_id=int(asked.id))
+        words = [await ears.said(thread, ann, f"word {number}") for number in range(4)]
+        here = words[0].address
+        for limit, last in ((2, ["word 2", "word 3"]), (30, ["word 0", "word 1", "word 2", "word 3"])):
+            told = await earlier(ears, here, limit)
+            assert [one.text for one in told] == ["Fruit", "The plan: buy 17 bananas", *last]
+            assert [one.sender.name for one in told[:2]] == ["Title of this thread", "Ann"]
+        await ears.sim.delete(general, asked.id)
+        assert [one.text for one in await earlier(ears, here, 2)] == ["Fruit", "word 2", "word 3"]
+        post = ears.sim.forum_post(ears.sim.forum(guild, "help"), ann, "Lost keys", "I cannot find mine.")
+        await ears.next(UserMessage)
+        for number in range(3):
+            await ears.said(post, ann, f"more {number}")
+        there = Address("discord", "main", str(post.parent.id if post.parent else 0), str(post.id))
+        told = await earlier(ears, there, 2)
+        assert [one.text for one in told] == ["Lost keys", "I cannot find mine.", "more 1", "more 2"]
+        told = await earlier(ears, there, 9)
+        assert [one.text for one in told] == ["Lost keys", "I cannot find mine.", "more 0", "more 1", "more 2"]
+        bare = await ears.said(ears.sim.thread(general, "Bare", owner=ann), ann, "hello")
+        assert [one.text for one in await earlier(ears, bare.address, 9)] == ["Bare", "hello"]
+
+
+async def test_a_thread_on_the_bots_own_words_begins_with_them() -> None:
+    async with listening() as ears:
+        ann, _, general = parts(ears.sim)
+        mine = await ears.sim.say(general, ears.sim.bot, "Bananas are berries.")
+        thread = ears.sim.thread(general, "Berries", owner=ann, message_id=int(mine["id"]))
+        heard = await ears.said(thread, ann, "<@BOT> really?")
+        told = await earlier(ears, heard.address, 9)
+        assert [one.text for one in told] == ["Berries", "Bananas are berries.", "really?"]
+        assert told[1].sender.name == "Bowerbird"
 
 
 async def test_edits_deletions_and_reactions_are_heard_once_each() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from bot.core.texts import say
 from tests.channels.telegram.conftest import CONFIG, StartBot
 from tests.channels.telegram.stage import stage
 from tests.sim.llm import LlmSim, When, answer, call, gate, sleep, text

@@ -10,11 +10,13 @@ from typing import Any, Literal
 import pytest
 
 from bot.core.ports import CallKind
+from bot.core.texts import say
 from tests.channels.telegram.stage import Stage, Turn, reborn, stage
 from tests.channels.telegram.texts import LONG, whole
 
 WORDS = [f"word{number} " for number in range(120)]
 WHOLE = "".join(WORDS).strip()
+COPIED = f"\n\n{say('copy_above')}"
 
 
 def sampled(cases: Iterable[tuple[object, ...]], ordinary: Collection[tuple[object, ...]]) -> list[Any]:
