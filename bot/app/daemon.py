@@ -229,6 +229,8 @@ class Daemon:
                     log.info("stopping: new messages are kept for the next start")
                     inbox.close()
                     await self._drained()
+                    if self._embedder is not None:
+                        await self._embedder.aclose()
 
     def _build_inbox(self, turns: asyncio.TaskGroup) -> Inbox:
         brain, attach = self._brain(), intake_of(self._config, self._edges, self._models, self._store, self._clock).take

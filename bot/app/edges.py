@@ -7,6 +7,7 @@ import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 
 from bot.app.metered import MeteredChannel
@@ -68,6 +69,7 @@ class Edges:
                 about=about,
                 serve=PortServer,
                 shelf=self.store.files,
+                unanswered=partial(self._unanswered, name),
             )
             channel: Channel = builder(entry.module)(entry.config, kit)
             self.governor.declare(name, getattr(channel, "rates", Rates(chat_interval=channel.limits.pace)))
@@ -103,6 +105,10 @@ class Edges:
             for one in said
             if isinstance(one, UserMessage) and one.id != turn.message.id and one.text.strip()
         ]
+
+    async def _unanswered(self, channel: str) -> Sequence[UserMessage]:
+        waiting = [row.inbound for row in await self.store.inbox.unfinished() if row.turn]
+        return [one for one in waiting if isinstance(one, UserMessage) and one.address.channel == channel]
 
     def publisher(self, turn: Turn, screen: Screen | None) -> Publisher:
         return Publisher(

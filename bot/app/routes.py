@@ -63,6 +63,9 @@ class ConfiguredRoutes:
         models = self._router.models(row)
         return [replace(model, max_tokens=min(model.max_tokens, most)) for model in models] if most else models
 
+    def near(self, model: ModelRef) -> bool:
+        return self._router.near(model)
+
     def find(self, name: str) -> ModelRef | None:
         """The model that ``/model NAME`` means, if it can be asked now."""
         return self._router.find(name)

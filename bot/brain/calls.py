@@ -16,6 +16,7 @@ from bot.brain.approvals import GRANTED, Approvals
 from bot.brain.guards import Guards
 from bot.brain.policy import Policy
 from bot.brain.progress import summary_of
+from bot.brain.shrink import shrunk
 from bot.brain.turn import Emit, Floor, Turn
 from bot.core.errors import ToolFailed
 from bot.core.events import ApprovalAsked, ApprovalDecided, Enclosed, ToolEnded, ToolStarted
@@ -55,15 +56,6 @@ class Bench:
 def _for(call: ToolCall, calls: Sequence[ToolCall], bounds: Bounds) -> Bounds:
     """What holds for one of the calls: the last of them carries the notice."""
     return bounds if call is calls[-1] else Bounds(bounds.guards)
-
-
-def _cut(text: str) -> str:
-    """Head and tail of a long result, with a note of what was left out."""
-    text = storable(text)
-    if len(text) <= RESULT_CHARS:
-        return text
-    half = RESULT_CHARS // 2
-    return f"{text[:half]}\n[… {len(text) - 2 * half} characters left out …]\n{text[-half:]}"
 
 
 Outcome = Literal["", "denied", "expired", "blocked", "interrupted"]
@@ -143,7 +135,7 @@ class CallRunner:
             result, files = ToolResult(str(failure), error=True), ()
             outcome = failure.outcome if isinstance(failure, _NotRun) else _RUN
         seconds = round(self._clock.monotonic() - begun - wait.seconds, 3)
-        text = _cut(result.text)
+        text = shrunk(storable(result.text), RESULT_CHARS)
         notices = filter(None, (bounds.guards.record(call, text, result.error), bounds.notice))
         row = ResultRow(call.id, call.name, text, result.error, seconds, files, outcome, "\n".join(notices))
         await self._store.transcript.result(turn.address, turn.id, self._clock.now(), row)

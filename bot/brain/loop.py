@@ -10,6 +10,7 @@ from itertools import repeat
 from typing import Final
 
 from bot.brain.approvals import Approvals
+from bot.brain.budget import Gauge
 from bot.brain.calls import Bench, Bounds, CallRunner
 from bot.brain.endings import Ending, Opened, Stand, finished, given_up, sentence_of, silent, spent, unavailable
 from bot.brain.files import is_unreadable, pictures_of, told
@@ -21,7 +22,7 @@ from bot.brain.policy import Policy
 from bot.brain.progress import Progress, calls_of, progress_of
 from bot.brain.prompt import WINDOW_TOKENS, Persona, fixed_words, request_for
 from bot.brain.purse import Purse
-from bot.brain.routing.course import Routes, route_in, why_none
+from bot.brain.routing.course import Routes, is_joined, public, route_in, why_none
 from bot.brain.skills.active import Skills, joined_in
 from bot.brain.step import BuildRequest, ModelSteps, StepFailed
 from bot.brain.turn import Emit, Floor, Turn
@@ -84,7 +85,8 @@ class Brain:
         self._routes, self._persona, self._bench, self._policy = routes, persona, bench, policy
         self._store, self._clock, self._limits, self._approvals = store, clock, limits, approvals
         self._purse, self._skills = purse, skills
-        self._steps = ModelSteps(provider, store, clock, purse)
+        self._gauge = Gauge()
+        self._steps = ModelSteps(provider, store, clock, purse, self._gauge)
         self._calls = CallRunner(bench, policy, approvals, store, clock)
 
     async def answer(self, turn: Turn, emit: Emit, floor: Floor, opening: Opening) -> StopReason:
@@ -235,9 +237,13 @@ class Brain:
             known = [*rows, *await self._store.transcript.append(turn.address, turn.id, now, *opening, done)]
 
     async def _opening(self, turn: Turn, past: Sequence[Row], rows: Sequence[Row]) -> Opened:
-        """What is decided once in a turn, to be written with its first step; nothing where that is written."""
-        if route_in(rows) is not None:
-            return ()
+        """What is decided once in a turn, to be written with its first step; nothing where that is written. What is said
+        meanwhile may make the turn private, never the other way round."""
+        if (written := route_in(rows)) is not None:
+            if written.private or not is_joined(rows):
+                return ()
+            again = await self._routes.route(turn, rows)
+            return (replace(again, front=written.front),) if again.private else ()
         turns = answerable(by_turn(past), turn.message.again)
         route = replace(await self._routes.route(turn, rows), front=front_of(turns, front_in(past)))
         if turn.message.caller is not None:
@@ -259,7 +265,7 @@ class Brain:
         """What one model call said, or the end of the turn. ``opening`` is not written yet; ``share`` of the window is
         used."""
         rows, progress = stand.rows, stand.progress
-        route = next(body for body in (*opening, *(row.body for row in rows)) if isinstance(body, RouteRow))
+        route = next(body for body in (*opening, route_in(rows)) if isinstance(body, RouteRow))
         chain = self._routes.models(turn, route)
         if not chain:
             return Ending(StopReason.NO_MODEL, why_none(route, turn.language))
@@ -284,7 +290,7 @@ class Brain:
             ending = unavailable(turn, failed, self._clock.now(), turn.zone or self._bench.zone)
             if ending.reason is StopReason.CONTEXT_OVERFLOW:
                 reason = ending.reason if share == 1.0 else StopReason.COMPACTED_OVERFLOW
-                ending = replace(ending, reason=reason, limit=fixed_words(build(chain[0], ""), turn.language))
+                ending = replace(ending, reason=reason, limit=self._fixed(turn, build(chain[0], "")))
             return replace(ending, step=replace(failed.partial, because=because))
         step = replace(_with_unique_ids(step, rows), because=because)
         beyond = [block for block in step.content if isinstance(block, CallBlock)][self._calls_left(stand) :]
@@ -307,7 +313,7 @@ class Brain:
                 turn,
                 with_raised_output(model, progress.cuts, model.window_tokens or WINDOW_TOKENS),
                 persona,
-                history=past,
+                history=past if self._routes.near(model) else public(past),
                 rows=rows,
                 tools=self._specs(turn),
                 skills=guides,
@@ -318,9 +324,13 @@ class Brain:
                 no_more_tools="" if self._calls_left(stand) else no_more_tools,
                 pictures=pictures,
                 share=share,
+                scale=self._gauge.scale(model),
             )
 
         return build
+
+    def _fixed(self, turn: Turn, request: ModelRequest) -> str:
+        return fixed_words(request, turn.language, self._gauge.ratio(request.model))
 
     def _calls_left(self, stand: Stand) -> int:
         return 0 if stand.guards.blocked else max(0, self._limits.tool_calls - stand.progress.calls_made)

@@ -9,12 +9,17 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 from typing import Final
 from zoneinfo import ZoneInfo
 
+from bot.brain.history import size_of, without_thinking
 from bot.brain.progress import text_of
+from bot.brain.results import fitted, snipped
 from bot.brain.tokens import estimated_tokens
+from bot.core.model import Message
 from bot.core.stop import StopReason
 from bot.core.text import clipped
 from bot.core.transcript import EndRow, ReplyRow, ResultRow, RouteRow, Row, StepRow, UserRow, as_revised
@@ -28,6 +33,7 @@ REACH: Final = 4
 """Where fewer fit, the front is the one of so many turns that has the lowest hash: it stays until it is out of reach."""
 RELATED: Final = 3
 IMPORTANT: Final = 3
+RESULTS_SHARE: Final = 4
 EXCERPT_TOKENS: Final = 1_200
 _SAID_CHARS: Final = 400
 _COMMON_SHARE: Final = 3
@@ -88,15 +94,60 @@ def begin(turns: Turns, size: Callable[[int], int], budget_tokens: int, front: i
     return min(range(first, last + 1), key=lambda index: _hash(turns[index][0].turn), default=first)
 
 
-def earlier(turns: Turns, question: str, zone: str) -> str:
+@dataclass(frozen=True, slots=True)
+class InPlace:
+    """The turns from the index ``start`` on, as messages."""
+
+    start: int
+    messages: list[Message]
+
+
+def packed(
+    turns: Turns, made: Callable[[int], list[Message]], front: int, most: int, mine: list[Message], room: int
+) -> tuple[InPlace, list[Message]]:
+    """As much of the history behind ``front`` as fits into ``most`` tokens, and the messages of the turn itself, in ``room``
+    tokens together. ``made`` has the messages of a turn by its index.
+
+    Where it is too much, older results of tools are cut first, then the newest ones to a ``RESULTS_SHARE`` of the room, then
+    older turns are left out, then the newest results are cut to what is left. What the turn has said before is not the
+    same any more then, and its reasoning, which is bound to it, goes.
+    """
+    past = _in_place(turns, made, front, most)
+    if _size(past.messages) + _size(mine) <= room:
+        return past, mine
+    mine = fitted(without_thinking(mine), room - _size(past.messages), newest=room // RESULTS_SHARE)
+    past = _in_place(turns, made, front, min(most, max(0, room - _size(mine))))
+    return past, fitted(mine, room - _size(past.messages))
+
+
+def _in_place(turns: Turns, made: Callable[[int], list[Message]], front: int, budget: int) -> InPlace:
+    """Whole, or with the results of tools in short, or of those as many turns as fit."""
+    earliest, start = begin(turns, lambda _: 0, 0, front), len(turns)
+    form = made
+    for form in (made, cache(lambda index: snipped(made(index)))):
+        start = begin(turns, _sizes(form), budget, front)
+        if start == earliest:
+            break
+    return InPlace(start, [message for index in range(start, len(turns)) for message in form(index)])
+
+
+def _size(messages: Sequence[Message]) -> int:
+    return sum(map(size_of, messages))
+
+
+def _sizes(form: Callable[[int], list[Message]]) -> Callable[[int], int]:
+    return lambda index: _size(form(index))
+
+
+def earlier(turns: Turns, question: str, zone: str, tokens: int = EXCERPT_TOKENS) -> str:
     """Of turns that are not in place any more, in short: what was called important, and what has to do with ``question``."""
-    if not turns:
+    if not turns or tokens <= 0:
         return ""
     said = [_said(turn) for turn in turns]
     chosen = {index for index, turn in enumerate(turns) if _is_important(turn)}
     chosen = set(sorted(chosen)[-IMPORTANT:]) | set(_related(said, question))
     lines: list[str] = []
-    left = EXCERPT_TOKENS
+    left = min(tokens, EXCERPT_TOKENS)
     for index in sorted(chosen, reverse=True):
         moment = datetime.fromtimestamp(turns[index][0].at, UTC).astimezone(ZoneInfo(zone))
         line = f"[{moment:%Y-%m-%d %H:%M}] {said[index]}"

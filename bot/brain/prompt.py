@@ -9,13 +9,13 @@ from datetime import UTC, datetime
 from functools import cache, partial
 from zoneinfo import ZoneInfo
 
+from bot.brain.budget import tools_tokens
 from bot.brain.fencing import fenced
 from bot.brain.files import fitting
 from bot.brain.history import (
     CONTINUE,
     NO_PICTURES,
     by_turn,
-    history_messages,
     mended,
     nothing_behind,
     paired,
@@ -23,9 +23,8 @@ from bot.brain.history import (
     size_of,
     turn_messages,
     with_behind,
-    without_thinking,
 )
-from bot.brain.past import answerable, begin, earlier
+from bot.brain.past import answerable, earlier, packed
 from bot.brain.tokens import estimated_tokens
 from bot.brain.turn import Turn
 from bot.core.model import Message, ModelRef, ModelRequest, TextBlock
@@ -44,6 +43,10 @@ HISTORY_SHARE = 0.6
 """Of the window less the reserved output (DESIGN.md, The Brain)."""
 FILES_SHARE = 3
 """A third of it is for the text of files that came with one question; a turn keeps what it had of it in the history."""
+UNSEEN = "Nothing can be seen of your last answer. Answer now."
+"""To a step that showed nothing; some vendors take no prompt that ends in the model's own words."""
+EXCERPT_MARGIN_TOKENS = 10
+"""For the tags around it."""
 
 CONSTRAINTS = """\
 Answer in the language of the person's last message. Write CommonMark.
@@ -119,44 +122,38 @@ def request_for(
     no_more_tools: str = "",
     pictures: Mapping[str, bytes] = NO_PICTURES,
     share: float = 1.0,
+    scale: float = 1.0,
 ) -> ModelRequest:
     """``rows`` are those of this turn, which began ``at`` (Unix time); ``unfinished`` is text of the current step that
-    must be continued, ``continues`` says that the last step must be; ``no_more_tools`` is why none may be called; ``share`` of the
-    window is used. ``skills`` are those of the conversation: one that joined with a turn that is in the prompt stands in
-    its messages, the others in the system text.
+    must be continued, ``continues`` says that the last step must be; ``no_more_tools`` is why none may be called. Of the
+    window ``share`` is used, and one of the estimate's tokens takes ``scale`` of its own. ``skills`` are those of the
+    conversation: one that joined with a turn that is in the prompt stands in its messages, the others in the system text.
 
     From step to step of one turn the request only grows at its end (caches hit, and vendors that bind reasoning to its
-    prefix accept it); where the window forces older history out, the turn's reasoning is dropped with it.
+    prefix accept it); where the window forces older history or results out, the turn's reasoning is dropped with it.
     """
     small = is_small(model)
-    window = min(model.window_tokens or WINDOW_TOKENS, MOST_PROMPT_TOKENS + model.max_tokens) - model.max_tokens
-    window = int(window * share)
+    window = int(_room(model) * share / scale)
     files = window // FILES_SHARE
-    mine = turn_messages(fitting(rows, files), pictures if model.vision else NO_PICTURES)
-    mine = _with_dates(mine, at, zone) if small else mine
-    if continues:
-        mine.append(Message("user", (TextBlock(CONTINUE),)))
-    if unfinished:
-        mine += [Message("assistant", (TextBlock(unfinished.rstrip()),)), Message("user", (TextBlock(CONTINUE),))]
-    if no_more_tools:
-        mine.append(Message("user", (TextBlock(no_more_tools),)))
     guides = {guide.name: guide for guide in skills}
     behind = nothing_behind if small else partial(_behind, zone=zone, guides=guides)
+    mine = turn_messages(fitting(rows, files), pictures if model.vision else NO_PICTURES)
+    mine = _with_dates(mine, at, zone) if small else mine
+    mine += _bidden(unfinished, continues=continues, no_more_tools=no_more_tools)
+    if mine and mine[-1].role == "assistant":
+        mine.append(Message("user", (TextBlock(UNSEEN),)))
+    room = window - estimated_tokens(_system(turn, persona, model, skills)) - tools_tokens(tools)
+    room -= estimated_tokens(behind(rows))
     turns = answerable(by_turn(history), turn.message.again)
-    fixed = estimated_tokens(_system(turn, persona, model, skills)) + _tools_tokens(tools)
-    most, left = int(window * HISTORY_SHARE), window - fixed - sum(map(size_of, mine))
-    size = cache(lambda index: sum(map(size_of, past_messages(turns[index], files, behind))))
+    made = cache(lambda index: past_messages(turns[index], files, behind))
     front = next((row.body.front for row in rows if isinstance(row.body, RouteRow)), 0)
-    start = begin(turns, size, most, front)
-    if sum(map(size, range(start, len(turns)))) > left:
-        start = begin(turns, size, max(0, left), front)
-        mine = without_thinking(mine)
-    before = "" if small else earlier(turns[:start], turn.message.text, zone)
+    past, mine = packed(turns, made, front, int(window * HISTORY_SHARE), mine, room)
+    room -= sum(map(size_of, (*past.messages, *mine)))
+    before = "" if small else earlier(turns[: past.start], turn.message.text, zone, room - EXCERPT_MARGIN_TOKENS)
     mine = with_behind(mine, "\n\n".join(filter(None, (behind(rows), fenced("earlier", before) if before else ""))))
-    past = history_messages(turns[start:], file_tokens=files, behind=behind)
-    told = {name for kept in (*turns[start:], rows) for name in _new_in(kept)}
+    told = {name for kept in (*turns[past.start :], rows) for name in _new_in(kept)}
     system = _system(turn, persona, model, [guide for guide in skills if guide.name not in told])
-    messages = [*past, *mine]
+    messages = [*past.messages, *mine]
     if not paired(messages):
         log.warning("turn %s: calls and results do not match; missing results are said to be missing", turn.id)
         messages = mended(messages)
@@ -168,6 +165,19 @@ def request_for(
         tool_choice="none" if no_more_tools else "auto",
         gather=turn.gather,
     )
+
+
+def _room(model: ModelRef) -> int:
+    """What a prompt for this model may have, in its own tokens."""
+    return min(model.window_tokens or WINDOW_TOKENS, MOST_PROMPT_TOKENS + model.max_tokens) - model.max_tokens
+
+
+def _bidden(unfinished: str, *, continues: bool, no_more_tools: str) -> list[Message]:
+    """What the house says at the end."""
+    said: list[Message] = [Message("user", (TextBlock(CONTINUE),))] if continues else []
+    if unfinished:
+        said += [Message("assistant", (TextBlock(unfinished.rstrip()),)), Message("user", (TextBlock(CONTINUE),))]
+    return [*said, *([Message("user", (TextBlock(no_more_tools),))] if no_more_tools else [])]
 
 
 def _system(turn: Turn, persona: Persona, model: ModelRef, skills: Sequence[Guide]) -> str:
@@ -185,17 +195,14 @@ def _new_in(rows: Sequence[Row]) -> tuple[str, ...]:
     return next((row.body.new for row in rows if isinstance(row.body, JoinedRow)), ())
 
 
-def _tools_tokens(tools: Sequence[ToolSpec]) -> int:
-    return sum(estimated_tokens(f"{tool.name}{tool.description}{tool.parameters}") for tool in tools)
-
-
-def fixed_words(request: ModelRequest, language: str) -> str:
-    """How large the parts of a prompt are that no summary makes smaller, in a sentence for the person."""
+def fixed_words(request: ModelRequest, language: str, ratio: float = 1.0) -> str:
+    """How large the parts of a prompt are that no summary makes smaller, in a sentence for the person. ``ratio``: the
+    model's own tokens for one of the estimate's."""
     return say(
         "prompt_parts",
         language,
-        system=estimated_tokens(request.system),
-        tools=_tools_tokens(request.tools),
-        messages=sum(map(size_of, request.messages)),
+        system=int(estimated_tokens(request.system) * ratio),
+        tools=int(tools_tokens(request.tools) * ratio),
+        messages=int(sum(map(size_of, request.messages)) * ratio),
         window=request.model.window_tokens or WINDOW_TOKENS,
     )

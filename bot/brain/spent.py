@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from bot.brain.history import size_of
+from bot.brain.budget import prompt_tokens
 from bot.brain.tokens import estimated_tokens
 from bot.core.model import (
     ModelCall,
@@ -57,14 +57,8 @@ def used(request: ModelRequest, events: Sequence[ModelEvent]) -> Usage:
     if told is not None and isinstance(events[-1], ModelStop) and (told.input_tokens or told == Usage()):
         return told
     told = told or Usage()
-    read, written = told.input_tokens or _prompt_tokens(request), max(told.output_tokens, _output_tokens(events))
+    read, written = told.input_tokens or prompt_tokens(request), max(told.output_tokens, _output_tokens(events))
     return replace(told, input_tokens=read, output_tokens=written, estimated=True)
-
-
-def _prompt_tokens(request: ModelRequest) -> int:
-    tools = (json.dumps([tool.name, tool.description, dict(tool.parameters)]) for tool in request.tools)
-    said = (estimated_tokens(text) for text in (request.system, *tools) if text)
-    return sum(said) + sum(size_of(message) for message in request.messages)
 
 
 def _output_tokens(events: Iterable[ModelEvent]) -> int:

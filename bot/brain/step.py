@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Final, Literal
 
+from bot.brain.budget import Gauge
 from bot.brain.draft import DraftWriter
 from bot.brain.progress import Progress
 from bot.brain.purse import Purse
@@ -117,8 +118,8 @@ def _cancelled() -> int:
 class ModelSteps:
     """Asks models. ``provider`` resolves ``ModelRef.provider`` and retries what failed before the first event."""
 
-    def __init__(self, provider: Provider, store: Store, clock: Clock, purse: Purse) -> None:
-        self._provider, self._store, self._clock, self._purse = provider, store, clock, purse
+    def __init__(self, provider: Provider, store: Store, clock: Clock, purse: Purse, gauge: Gauge) -> None:
+        self._provider, self._store, self._clock, self._purse, self._gauge = provider, store, clock, purse, gauge
 
     async def run(
         self,
@@ -223,6 +224,7 @@ class ModelSteps:
                     await self._bill(turn, request.model, spent.bills)
             raise
         await self._bill(turn, request.model, spent.bills)
+        self._gauge.note(request, spent.answer)
         return step
 
     async def _kept(self, turn: Turn, step: int, request: ModelRequest) -> None:

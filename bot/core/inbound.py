@@ -140,8 +140,8 @@ class Reaction:
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """``sender`` added the bot to a group called ``title``. ``group`` is the id under which it may be allowed, ``address``
-    where the bot would say hello."""
+    """``sender`` (whose id is "" where the platform does not tell) added the bot to a group called ``title``. ``group`` is
+    the id under which it may be allowed, ``address`` where the bot would say hello."""
 
     id: str
     address: Address

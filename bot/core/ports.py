@@ -13,7 +13,7 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 from bot.core.address import Address, Sender
 from bot.core.errors import StoreError
 from bot.core.http import Http
-from bot.core.inbound import ButtonPress, FileRef, Inbound, Receipt
+from bot.core.inbound import ButtonPress, FileRef, Inbound, Receipt, UserMessage
 from bot.core.model import Audio, ModelEvent, ModelRef, ModelRequest, Transcript
 from bot.core.tool import ToolContext, ToolResult, ToolSpec
 from bot.core.transcript import Row
@@ -311,10 +311,15 @@ class Control(Protocol):
     async def status(self) -> Mapping[str, Any]: ...
 
 
+async def nobody_waits() -> Sequence[UserMessage]:
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class ChannelKit:
     """What a channel is built with, beside its own config. ``http`` is the daemon's own: not the channel's to close.
-    ``shelf`` is where files are kept."""
+    ``shelf`` is where files are kept, ``unanswered`` the channel's messages whose turns are not over, oldest first (raises
+    ``StoreError``)."""
 
     governor: Governor
     clock: Clock
@@ -327,6 +332,7 @@ class ChannelKit:
     about: Callable[[], Mapping[str, Any]]
     serve: Serve = no_ports
     shelf: Shelf = field(default_factory=NoShelf)
+    unanswered: Callable[[], Awaitable[Sequence[UserMessage]]] = nobody_waits
 
 
 OWNER_ID = "owner"

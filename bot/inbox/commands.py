@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final, Literal
@@ -15,7 +15,7 @@ from bot.core.texts import say
 from bot.core.transcript import Body, BreakRow, ReplyRow
 from bot.inbox.links import Links
 from bot.inbox.model_commands import ModelCommands
-from bot.inbox.pairing import Pairing, in_chat, told
+from bot.inbox.pairing import Pairing, in_chat, is_code, told
 from bot.inbox.settings import AUTO, CHOICES, KEYS, TIMEZONE, Settings, table, valid
 from bot.inbox.skill_commands import SkillCommands
 from bot.store.usage import UsageRows
@@ -55,6 +55,34 @@ def command_of(text: str) -> Command | None:
     if name == "skill" and len(rest.split(maxsplit=1)) > 1:
         return None
     return Command(name, rest, name in KNOWN)
+
+
+def spoken(words: str) -> str:
+    """``stop`` as ``/stop``: what is said to the bot where a slash cannot be typed, if it is a command as it stands. The
+    word alone is one, and with what that command takes behind it: "stop the music" is a message, and so is "model trains
+    are fun"."""
+    name, *rest = words.rstrip(" .!").split() or [""]
+    name = name.lower()
+    if name not in KNOWN or (rest and not _takes(name, rest)):
+        return words
+    return f"/{' '.join((name, *rest))}"
+
+
+def _takes(name: str, rest: Sequence[str]) -> bool:
+    match name:
+        case "pair":
+            verb = rest[0].lower()
+            code = rest[1:] if verb == "approve" else rest
+            return (
+                rest == ["list"] or (verb == "revoke" and len(rest) == 2 and ":" in rest[1]) or is_code(" ".join(code))
+            )
+        case "link":
+            return rest == ["off"] or is_code(" ".join(rest))
+        case "settings":
+            return rest[0].lower() in KEYS and len(rest) <= 2
+        case "model" | "skill" | "skills":
+            return len(rest) == 1
+    return False
 
 
 class Commands:

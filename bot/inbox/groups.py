@@ -81,5 +81,7 @@ class Groups:
         here = joined.address
         offer = str(Address(here.channel, here.account, joined.group, here.chat))
         language = language_of("", self._language if self._language != "auto" else owner.language or "en")
-        text = say("group_asks", language, title=title or joined.group, group=joined.group, who=who or joined.sender.id)
+        who = who or joined.sender.id
+        asks = "group_asks" if who else "group_asks_unnamed"
+        text = say(asks, language, title=title or joined.group, group=joined.group, who=who)
         await self._announcements.tell(where, owner, text, offer=offer)

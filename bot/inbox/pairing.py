@@ -150,6 +150,14 @@ def _block(lines: Sequence[str]) -> tuple[str, ...]:
     return ("\n".join(lines),) if lines else ()
 
 
+def is_code(text: str) -> bool:
+    """Whether this is meant as a code, right or mistyped, and not as words."""
+    code = "".join(char for char in text if char not in " -")
+    if len(code) != CODE_CHARS or not (code.isascii() and code.isalnum()):
+        return False
+    return code.isupper() or any(char.isdigit() for char in code) or set(code.upper()) <= set(ALPHABET)
+
+
 def _code() -> str:
     return "".join(secrets.choice(ALPHABET) for _ in range(CODE_CHARS))
 

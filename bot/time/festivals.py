@@ -26,7 +26,7 @@ _UNKNOWN: Final = (
     r"han+uk+ah|passover|春节|除夕|元宵节?|清明节?|端午节?|七夕|中秋节?|重阳节?"
 )
 NAMED: Final = re.compile("|".join((*_FIXED, *_MOVING)), re.IGNORECASE)
-UNTOLD: Final = re.compile(rf"(?:\b|(?<=[\u4e00-\u9fff]))(?:{_UNKNOWN})(?![a-z])", re.IGNORECASE)
+UNTOLD: Final = re.compile(rf"(?:\b|(?<=[\u4e00-\u9fff]))(?i:{_UNKNOWN})(?![A-Za-z])")
 """Names of days that follow the moon: which date they fall on cannot be reckoned from these few rules."""
 
 

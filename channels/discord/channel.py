@@ -31,10 +31,12 @@ from channels.discord.interactions import Interactions
 from channels.discord.markup import Renderer
 from channels.discord.messages import Place, Reader, handle
 from channels.discord.past import Past, missed_in
+from channels.discord.permits import Permits
 from channels.discord.places import Places
 from channels.discord.posts import Posts
 from channels.discord.promises import Promises
 from channels.discord.rest import Rest
+from channels.discord.revisits import Revisits
 from channels.discord.threads import Threads
 
 log = logging.getLogger(__name__)
@@ -86,7 +88,8 @@ class DiscordChannel:
         self._promises = Promises(kit.notes, kit.archive, kit.clock)
         self._interactions = Interactions(self._rest, self._errands, kit.clock, self._promises)
         self._silences = Silences(kit.notes, kit.clock)
-        self._posts = Posts(self._rest, self._interactions, self._silences)
+        self._permits = Permits(self._known)
+        self._posts = Posts(self._rest, self._interactions, self._silences, self._permits.refused)
         self._arrivals = Arrivals(self._errands, self._sign, self._say)
         self._places, self._past = Places(kit.notes), Past(kit.governor, kit.clock)
         self._threads = Threads(self._rest, self._errands, kit, auto=config.threads == "auto", find=self._known)
@@ -95,6 +98,7 @@ class DiscordChannel:
         self._renderer = Renderer()
         self._renderer.render("*warm*")
         self._reader = Reader(kit.name, kit.account, self._place_of, kit.clock.now, self._threads.owns)
+        self._revisits = Revisits(kit, self._past, self._reader)
         self._client: Client | None = None
         self._reads_text = True
         self._limits = Limits(
@@ -124,7 +128,8 @@ class DiscordChannel:
     def trouble(self, language: str) -> str:
         """Implements ``bot.core.ports.Troubled``."""
         deaf = "" if self._reads_text else say("deaf_discord", language)
-        return f"{deaf} {self._threads.trouble(language)}".strip()
+        troubles = (deaf, self._permits.trouble(language), self._threads.trouble(language))
+        return " ".join(trouble for trouble in troubles if trouble)
 
     def render(self, markdown: str) -> Rendered:
         return self._renderer.render(markdown)
@@ -151,7 +156,7 @@ class DiscordChannel:
                 )
 
     async def _hear(self, receive: Receive) -> None:
-        point(self._config.api_base, self._config.gateway_url or await self._gateway())
+        point(self._config.api_base, self._config.gateway_url or await self._rest.gateway())
         client = self._client = Client(
             self._kit.clock, self.name, reads_text=self._reads_text, said=self._said, hurry=self._hurry
         )
@@ -162,6 +167,7 @@ class DiscordChannel:
                 group.create_task(self._kept())
                 group.create_task(self._worked(client, receive))
                 group.create_task(self._caught_up(client, receive))
+                group.create_task(self._revisits.run(client, lambda change: self._stored(change, receive)))
                 group.create_task(client.hear(self._config.token.get_secret_value()))
         except BaseExceptionGroup as failures:
             raise first_failure(failures) from None
@@ -169,13 +175,6 @@ class DiscordChannel:
             self._client = None
             self._waiting.clear()
             await self._places.keep()
-
-    async def _gateway(self) -> str:
-        told = await self._rest.call("GET", "/gateway")
-        url = told.get("url") if isinstance(told, dict) else None
-        if not isinstance(url, str):
-            raise ChannelUnreachable("Discord did not say where its gateway is.", maybe_done=False)
-        return url
 
     def _said(self, up: bool) -> None:
         if up:
@@ -251,6 +250,7 @@ class DiscordChannel:
             async with asyncio.timeout(GUILDS_SECONDS):
                 await client.wait_until_ready()
         self._since = since
+        self._revisits.due()
         groups = {*self._config.access.groups, *self._places.guilds}
         self._places.fall_behind((*missed_in(client, groups, since), *self._places.direct))
 
@@ -267,18 +267,20 @@ class DiscordChannel:
                 if (edited := self._reader.edited(heard.value, me)) is not None:
                     await self._stored(self._threads.home(edited), receive)
             case "raw_message_delete":
-                await self._stored(
-                    self._threads.home(self._reader.deleted(heard.value, heard.value.message_id)), receive
-                )
+                await self._deleted(heard.value, [heard.value.message_id], receive)
             case "raw_bulk_message_delete":
-                for number in sorted(heard.value.message_ids):
-                    await self._stored(self._threads.home(self._reader.deleted(heard.value, number)), receive)
+                await self._deleted(heard.value, sorted(heard.value.message_ids), receive)
             case "guild_join":
                 if (joined := self._reader.joined(heard.value)) is not None:
                     await self._stored(joined, receive)
             case "raw_reaction_add" | "raw_reaction_remove" if heard.value.user_id != me.id:
                 added = heard.event == "raw_reaction_add"
                 await self._stored(self._reader.reaction(heard.value, added=added), receive)
+
+    async def _deleted(self, raw: Any, numbers: Sequence[int], receive: Receive) -> None:
+        for number in numbers:
+            self._posts.deleted(str(number))
+            await self._stored(self._threads.home(self._reader.deleted(raw, number)), receive)
 
     async def _message(self, raw: discord.Message, me: discord.ClientUser, receive: Receive) -> None:
         message = self._reader.message(raw, me)

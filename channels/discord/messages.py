@@ -82,17 +82,19 @@ class Reader:
 
     def edited(self, raw: discord.RawMessageUpdateEvent, me: discord.ClientUser) -> MessageEdited | None:
         """Discord also tells of an edit when it has looked up a link, with no time of an edit."""
-        message = raw.message
+        return self.changed(raw.message, me, self.address(self._place_of(raw.channel_id, raw.guild_id)))
+
+    def changed(self, message: discord.Message, me: discord.ClientUser, address: Address) -> MessageEdited | None:
+        """The last edit of a message; None where there was none, or it is none that anybody answers."""
         if message.author.id == me.id or message.edited_at is None or message.type not in SAID:
             return None
-        place = self._place_of(raw.channel_id, raw.guild_id)
-        text = message.content if not place.guild else self._meant(message, me)[0]
-        at = message.edited_at.timestamp()
+        text = self._meant(message, me)[0] if self.place(message).guild else message.content
+        at, number = message.edited_at.timestamp(), str(message.id)
         sender = self.sender(message.author, is_webhook=message.webhook_id is not None)
-        number = str(raw.message_id)
-        return MessageEdited(
-            f"{number}.{at:.3f}", self.address(place), sender, number, readable(text, message).strip(), at
-        )
+        return MessageEdited(f"{number}.{at:.3f}", address, sender, number, readable(text, message).strip(), at)
+
+    def gone(self, message: UserMessage) -> MessageDeleted:
+        return MessageDeleted(f"{message.id}.deleted", message.address, message.id, self._now())
 
     def deleted(
         self, raw: discord.RawMessageDeleteEvent | discord.RawBulkMessageDeleteEvent, message_id: int
@@ -114,15 +116,16 @@ class Reader:
         )
 
     def joined(self, guild: discord.Guild) -> Joined | None:
-        """Discord does not say who added the bot; None where there is no channel to say hello in."""
+        """Discord does not say who added the bot, and may tell of it more than once; None where there is no channel to say
+        hello in."""
         places = [guild.system_channel, *guild.text_channels]
         here = next((one for one in places if one is not None and one.permissions_for(guild.me).send_messages), None)
         if here is None:
             return None
-        owner = Sender(self._channel, str(guild.owner_id), guild.owner.display_name if guild.owner else "")
-        return Joined(
-            f"joined.{guild.id}", self.address(Place(str(here.id))), owner, str(guild.id), guild.name, self._now()
-        )
+        since = guild.me.joined_at
+        name = f"joined.{guild.id}.{since.timestamp() if since else self._now():.3f}"
+        nobody = Sender(self._channel, "")
+        return Joined(name, self.address(Place(str(here.id))), nobody, str(guild.id), guild.name, self._now())
 
     def press(self, raw: discord.Interaction[Any]) -> ButtonPress:
         return ButtonPress(

@@ -11,7 +11,7 @@ from typing import Any, Final
 import discord
 
 from bot.core.address import Address
-from bot.core.errors import ChannelUnreachable
+from bot.core.errors import ChannelError, ChannelUnreachable
 from bot.core.inbound import UserMessage
 from bot.core.ports import CallKind, Clock, Governor
 from channels.discord.gateway import LIBRARY_ERRORS, translated
@@ -24,6 +24,8 @@ PAGE: Final = 100
 PAGE_SECONDS: Final = 20.0
 PAGES: Final = 20
 TRIES: Final = 3
+NO_MESSAGE: Final = 10008
+"""Unknown message, as Discord's code says."""
 
 
 def missed_in(client: discord.Client, groups: Set[str], since: int) -> Iterator[int]:
@@ -79,11 +81,11 @@ class Past:
         thread = client.get_channel(number)
         if not isinstance(thread, discord.Thread):
             return said
-        begun = [reader.earlier(raw, of) for raw in await self._beginning(client, thread, found, of)]
+        begun = [reader.earlier(raw, of) for raw in await self._beginning(client, thread, found, of, limit)]
         return [reader.title(thread, of), *begun, *said]
 
     async def _beginning(
-        self, client: discord.Client, thread: discord.Thread, found: Sequence[discord.Message], of: Address
+        self, client: discord.Client, thread: discord.Thread, found: Sequence[discord.Message], of: Address, limit: int
     ) -> list[discord.Message]:
         """The message that the thread was made from, or the post it is; nothing where that is among ``found``, or was
         never there."""
@@ -93,15 +95,32 @@ class Past:
             if raw.type is discord.MessageType.thread_starter_message:
                 original = raw.reference.resolved if raw.reference else None
                 return [original] if isinstance(original, discord.Message) else []
+        if len(found) < limit:  # nothing was left out
+            return []
         is_post = isinstance(thread.parent, discord.ForumChannel)
-        place = client.get_partial_messageable(thread.id if is_post else thread.parent_id, guild_id=thread.guild.id)
         budget = replace(of, chat=f"beginnings in {of.chat}", thread="")  # somebody waits for what is written there
         try:
-            async with self._governor.call(budget, CallKind.ANSWER), asyncio.timeout(PAGE_SECONDS):
-                return [await place.fetch_message(thread.id)]
-        except LIBRARY_ERRORS as error:
-            log.info("what the thread %s was made from is not known: %s", thread.id, type(error).__name__)
+            begun = await self.one(client, thread.id if is_post else thread.parent_id, thread.id, budget)
+        except ChannelError as error:
+            log.info("what the thread %s was made from is not known: %s", thread.id, error)
             return []
+        return [begun] if begun is not None else []
+
+    async def one(
+        self, client: discord.Client, number: int, message_id: int, budget: Address
+    ) -> discord.Message | None:
+        """A message as it reads now; None where it is gone."""
+        known = client.get_channel(number)
+        place = known if isinstance(known, discord.abc.Messageable) else client.get_partial_messageable(number)
+        try:
+            async with self._governor.call(budget, CallKind.ANSWER), asyncio.timeout(PAGE_SECONDS):
+                return await place.fetch_message(message_id)
+        except discord.NotFound as error:
+            if error.code != NO_MESSAGE:
+                raise translated(error) from None
+            return None
+        except LIBRARY_ERRORS as error:
+            raise translated(error) from None
 
     async def _page(self, client: discord.Client, number: int, to: Address, **wanted: Any) -> list[discord.Message]:
         """One call, made again where that can help. Of a channel that the library knows, it knows roles and threads."""

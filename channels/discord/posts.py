@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from bot.core.address import Address
-from bot.core.errors import ChannelError, ChannelUnreachable, MessageGone, RateLimited, TooLong
+from bot.core.errors import ChannelError, ChannelUnreachable, ChatClosed, MessageGone, RateLimited, TooLong
 from bot.core.inbound import UserMessage
 from bot.core.view import Button, OutFile, Part, Ref
 from bot.net.multipart import FormFile
@@ -26,14 +26,24 @@ NO_PREVIEW: Final = 4
 QUIET: Final = {"parse": [], "replied_user": False}
 """Nobody is pinged, in sends and in edits: an edit without it would ping whatever the message had."""
 NOTHING: Final = "…"
+GONE_KEPT: Final = 500
+"""Ids of messages that were deleted while the bot listened; a nonce lives for a few minutes."""
 
 
 class Posts:
-    """The calls about messages of a chat. The governor has let them; a wait that Discord asks for is written down."""
+    """The calls about messages of a chat. The governor has let them; a wait that Discord asks for is written down, and
+    ``refused`` is told of a chat in which nothing may be written."""
 
-    def __init__(self, rest: Rest, interactions: Interactions, silences: Silences) -> None:
-        self._rest, self._interactions, self._silences = rest, interactions, silences
+    def __init__(
+        self, rest: Rest, interactions: Interactions, silences: Silences, refused: Callable[[Address], None]
+    ) -> None:
+        self._rest, self._interactions, self._silences, self._refused = rest, interactions, silences, refused
         self._resent: Counter[str] = Counter()
+        self._gone: deque[str] = deque(maxlen=GONE_KEPT)
+
+    def deleted(self, message_id: str) -> None:
+        """Somebody has deleted this message; Discord may still know its nonce."""
+        self._gone.append(message_id)
 
     async def send(self, to: Address, part: Part, question: UserMessage | None) -> Ref:
         """A repeated send is one message: Discord knows the nonce for a few minutes, and answers with what is there.
@@ -52,6 +62,9 @@ class Posts:
             del sent["message_reference"]
             answer = await self._call(to, "POST", _messages(to), sent)
         ref = _ref(answer)
+        if ref.message_id in self._gone:
+            self._resent[part.nonce] += 1
+            return await self.send(to, part, question)
         if isinstance(answer, dict) and answer.get("content") != body["content"]:
             await self._call(to, "PATCH", f"{_messages(to)}/{ref.message_id}", body)
         return ref
@@ -111,6 +124,9 @@ class Posts:
             return await self._rest.call(method, path, body, bucket=f"{bucket} {chat}", files=files)
         except RateLimited as limited:
             await self._silences.keep(chat, limited.retry_after)
+            raise
+        except ChatClosed:
+            self._refused(to)
             raise
 
 

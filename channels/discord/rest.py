@@ -114,6 +114,14 @@ class Rest:
             self._refused = failure
         raise failure
 
+    async def gateway(self) -> str:
+        """Where the bot listens."""
+        told = await self.call("GET", "/gateway")
+        url = told.get("url") if isinstance(told, dict) else None
+        if not isinstance(url, str):
+            raise ChannelUnreachable("Discord did not say where its gateway is.", maybe_done=False)
+        return url
+
     async def download(self, url: str) -> bytes:
         """A file of Discord's CDN. Raises ``ChannelError`` for one that is gone or larger than ``FILE_BYTES``."""
         try:

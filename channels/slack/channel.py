@@ -15,6 +15,7 @@ from bot.core.errors import ChannelError, RateLimited
 from bot.core.inbound import ButtonPress, FileRef, Inbound, Receipt, UserMessage
 from bot.core.ports import CallKind, ChannelKit, Progress, Receive
 from bot.core.tasks import first_failure
+from bot.core.texts import language_of, say
 from bot.core.view import Limits, OutFile, Part, Ref, Rendered
 from bot.net.http import Transport
 from bot.outbox.errands import Errands
@@ -24,7 +25,7 @@ from channels.slack.catchup import CatchUp
 from channels.slack.config import Config
 from channels.slack.conversations import Conversations
 from channels.slack.escapes import escaped
-from channels.slack.events import place_of
+from channels.slack.events import COMMAND, place_of
 from channels.slack.hearing import Hearing
 from channels.slack.intake import Intake
 from channels.slack.markup import Renderer
@@ -34,6 +35,7 @@ from channels.slack.people import People
 from channels.slack.posting import Posting
 from channels.slack.refusals import Hushed, Unfit
 from channels.slack.sessions import Sessions
+from channels.slack.slash import Slash
 from channels.slack.socket import STALE_AFTER, End, Socket
 from channels.slack.streams import Streams
 from channels.slack.tiers import Waits
@@ -111,6 +113,7 @@ class SlackChannel:
         self._streams = Streams(kit, self._wire, self._sessions, self._limits, self.render, streamable, on=native)
         self._traces = Traces(self._past, kit.clock)
         self._hearing = Hearing(self._wire.permits, kit.clock)
+        self._slash = Slash(self._conversations, kit.clock)
         self._posting = Posting(
             *(
                 kit,
@@ -121,6 +124,7 @@ class SlackChannel:
                 self._errands,
                 self._renderer,
                 self._hearing,
+                self._slash,
             )
         )
         self._uploads = Uploads(kit, self._wire, self._errands)
@@ -165,6 +169,7 @@ class SlackChannel:
         async def told(payload: Mapping[str, Any]) -> None:
             self._hearing.heard(payload)
             self._wire.permits.inside(place_of(payload)[0])
+            self._slash.came(payload)
             await take(payload)
 
         def back(absence: float, end: End) -> None:
@@ -211,14 +216,26 @@ class SlackChannel:
                 await self._kit.clock.sleep(limited.retry_after)
 
     async def _take(self, inbound: Inbound, receive: Receive) -> Receipt:
-        if isinstance(inbound, UserMessage):
-            self._sessions.asked(inbound)
-            self._fresh.pop(inbound.address, None)
-            if inbound.addressed and inbound.address.thread == inbound.id:
-                self._fresh[inbound.address] = self._kit.clock.monotonic()
-                if len(self._fresh) > FRESH_KEPT:
-                    self._fresh.popitem(last=False)
-        return await self._posting.arrivals.take(inbound, receive)
+        if not isinstance(inbound, UserMessage):
+            return await self._posting.arrivals.take(inbound, receive)
+        message = await self._slash.meant(inbound)
+        if not message.id.startswith(COMMAND):
+            self._asked(message)
+        receipt = await self._posting.arrivals.take(message, receive)
+        if receipt.turn:
+            self._slash.taken(message)
+        elif not (receipt.refused or receipt.duplicate) and (url := self._slash.url(message)):
+            told = say("command_not_here", language_of("", self._kit.language, message.sender.language))
+            self._errands.surely(message.address, CallKind.ANSWER, lambda: self._wire.respond(url, escaped(told)))
+        return receipt
+
+    def _asked(self, message: UserMessage) -> None:
+        self._sessions.asked(message)
+        self._fresh.pop(message.address, None)
+        if message.addressed and message.address.thread == message.id:
+            self._fresh[message.address] = self._kit.clock.monotonic()
+            if len(self._fresh) > FRESH_KEPT:
+                self._fresh.popitem(last=False)
 
     async def show(self, to: Address, ref: Ref | None, part: Part) -> Ref:
         return await self._posting.show(to, ref, part)

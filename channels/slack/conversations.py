@@ -40,7 +40,7 @@ class Conversations:
         self._notes, self._clock = notes, clock
         self._read: OrderedDict[Key, str] | None = None
         self._floors: dict[Key, str] = {}
-        self._opened: dict[str, OrderedDict[str, None]] = {}
+        self._opened: dict[str, OrderedDict[str, str]] = {}
         self._written_at = float("-inf")
 
     async def load(self) -> None:
@@ -81,19 +81,26 @@ class Conversations:
         """Whether an answer of the bot's opened this thread."""
         return thread in await self._threads(chat)
 
-    async def open(self, chat: str, thread: str) -> None:
+    async def opened_by(self, chat: str, person: str) -> str:
+        """The newest thread that the bot opened to answer this person; "" where there is none."""
+        threads = await self._threads(chat)
+        return next((thread for thread, asker in reversed(threads.items()) if asker == person), "")
+
+    async def open(self, chat: str, thread: str, person: str) -> None:
         threads = await self._threads(chat)
         if thread in threads:
             return
-        threads[thread] = None
+        threads[thread] = person
         if len(threads) > THREADS_KEPT:
             threads.popitem(last=False)
-        await self._write(f"threads {chat}", list(threads))
+        await self._write(f"threads {chat}", list(threads.items()))
 
-    async def _threads(self, chat: str) -> OrderedDict[str, None]:
+    async def _threads(self, chat: str) -> OrderedDict[str, str]:
+        """Who asked for each, oldest first."""
         if chat not in self._opened:
             told = _listed(await self._notes.read(f"threads {chat}"))
-            self._opened.setdefault(chat, OrderedDict.fromkeys(str(thread) for thread in told))
+            pairs = (one if isinstance(one, list) and len(one) == 2 else (one, "") for one in told)
+            self._opened.setdefault(chat, OrderedDict((str(thread), str(person)) for thread, person in pairs))
         return self._opened[chat]
 
     async def _write(self, key: str, value: Any) -> None:

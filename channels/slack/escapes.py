@@ -31,6 +31,11 @@ def without_me(text: str, me: str) -> tuple[str, bool, bool]:
     return left, True, began
 
 
+def names_somebody(text: str) -> bool:
+    """Whether it begins with a mention: it is said to that person."""
+    return _PERSON.match(text.lstrip()) is not None
+
+
 def readable(text: str, names: Mapping[str, str]) -> str:
     """What people see of ``text``. ``names`` are those of people, by id."""
     return html.unescape(_ANGLE.sub(lambda found: _shown(found[1], names), text))

@@ -11,6 +11,7 @@ from bot.core.inbound import (
     ButtonPress,
     FileRef,
     Inbound,
+    Joined,
     MessageDeleted,
     MessageEdited,
     Quote,
@@ -18,8 +19,8 @@ from bot.core.inbound import (
     StopPressed,
     UserMessage,
 )
-from bot.inbox.commands import KNOWN
-from channels.slack.escapes import people_in, readable, without_me
+from bot.inbox.commands import command_of, spoken
+from channels.slack.escapes import names_somebody, people_in, readable, without_me
 from channels.slack.wire import Me
 
 SAID: Final = frozenset({"", "file_share", "thread_broadcast", "me_message", "bot_message", "reply_broadcast"})
@@ -56,11 +57,12 @@ class Persona:
 @dataclass(frozen=True, slots=True)
 class Known:
     """What the reader has to know beside the payload: ``people`` by id; ``follows``: its thread was opened by the bot's
-    answer; ``now`` in Unix time, for what has no time of its own."""
+    answer; ``now`` in Unix time, for what has no time of its own; ``title``: what the conversation is called."""
 
     people: Mapping[str, Persona] = field(default_factory=dict)
     follows: bool = False
     now: float = 0.0
+    title: str = ""
 
 
 def people_of(payload: Raw) -> tuple[str, ...]:
@@ -68,6 +70,7 @@ def people_of(payload: Raw) -> tuple[str, ...]:
     inner = _message_of(_event_of(payload))
     user = payload.get("user")
     ids = [inner.get("user"), user.get("id") if isinstance(user, Mapping) else None, payload.get("user_id")]
+    ids.append(inner.get("inviter"))
     text = inner.get("text")
     ids += people_in(text) if isinstance(text, str) else ()
     return tuple(dict.fromkeys(id for id in ids if isinstance(id, str) and id))
@@ -143,6 +146,8 @@ class Reader:
                 address = Address(self._channel, self._account, str(event["channel"]), str(event["thread_ts"]))
                 at = str(event["event_ts"])
                 return StopPressed(f"stop.{at}", address, self._person(str(event["user"])), float(at))
+            case "member_joined_channel" if event["user"] == self._me.user:
+                return self._joined(event)
         return Left(str(event["type"])[:40])
 
     def message(self, raw: Raw, chat: str, *, mine: bool = False) -> UserMessage | Left:
@@ -155,12 +160,12 @@ class Reader:
         said, mentioned, began = without_me(str(raw.get("text") or ""), self._me.user)
         text = readable(said, self._names)
         thread = str(raw.get("thread_ts") or "")
-        follows = self._known.follows and thread not in ("", ts)
+        follows = self._known.follows and thread not in ("", ts) and not names_somebody(said)
         return UserMessage(
             id=ts,
             address=self._address(chat, ts, thread),
             sender=self._sender(raw),
-            text=_command(text) if began else text,
+            text=spoken(text) if began else text,
             sent_at=float(ts),
             direct=direct,
             addressed=direct or mentioned or follows or raw.get("type") == "app_mention",
@@ -186,7 +191,7 @@ class Reader:
             address=self._address(chat, ts, str(raw.get("thread_ts") or "")),
             sender=self._sender(raw),
             message_id=ts,
-            text=_command(text) if began else text,
+            text=spoken(text) if began else text,
             sent_at=float(event.get("event_ts") or event["ts"]),
         )
 
@@ -214,6 +219,13 @@ class Reader:
             sent_at=float(at),
         )
 
+    def _joined(self, event: Raw) -> Inbound:
+        """Without an inviter the app has joined by itself."""
+        chat, at = str(event["channel"]), str(event["event_ts"])
+        inviter = self._person(str(event.get("inviter") or self._me.user))
+        here = Address(self._channel, self._account, chat)
+        return Joined(f"joined.{at}", here, inviter, chat, self._known.title, float(at))
+
     def press(self, payload: Raw) -> Inbound | Left:
         container, action = payload["container"], payload["actions"][0]
         chat = container.get("channel_id") or (payload.get("channel") or {}).get("id")
@@ -240,7 +252,7 @@ class Reader:
             id=f"{COMMAND}{trigger}",
             address=Address(self._channel, self._account, chat),
             sender=self._person(str(payload["user_id"]), str(payload.get("user_name") or "")),
-            text=words if words.startswith("/") else f"/{words}",
+            text=words if words.startswith("/") or command_of(f"/{words}") is None else f"/{words}",
             sent_at=self._known.now,
             direct=_is_direct(chat),
             places=(self._team,) if self._team else (),
@@ -295,10 +307,3 @@ class Reader:
 def _is_direct(chat: str) -> bool:
     """Slack's ids of direct messages begin with D, whatever event names them."""
     return chat.startswith("D")
-
-
-def _command(text: str) -> str:
-    """``@bot stop``: Slack keeps typed slashes to itself, so the word alone is the command."""
-    words = text.split()
-    alone = len(words) == 1 or (len(words) in (2, 3) and words[0].lower() == "pair")
-    return f"/{words[0].lower()} {' '.join(words[1:])}".rstrip() if alone and words[0].lower() in KNOWN else text

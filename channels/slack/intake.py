@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from bot.core.errors import StoreError
+from bot.core.errors import ChannelError, StoreError
 from bot.core.inbound import Inbound, Reaction, Receipt, UserMessage
 from bot.core.ports import ChannelKit
 from channels.slack.conversations import Conversations
@@ -78,7 +79,8 @@ class Intake:
 
     async def _one(self, payload: Mapping[str, Any], follows: bool, deadline: float, take: Take) -> None:
         people = await self._people.look_up(self._others_in(payload), deadline - self._kit.clock.monotonic())
-        known = Known({**people, self._me.user: Persona(self._me.name)}, follows, self._kit.clock.now())
+        now, title = self._kit.clock.now(), await self._title(payload)
+        known = Known({**people, self._me.user: Persona(self._me.name)}, follows, now, title)
         read = inbound_of(payload, self._me, self._kit.name, self._kit.account, known)
         if isinstance(read, Left):
             log.debug("an event is for nobody: %s", read.reason)
@@ -90,11 +92,23 @@ class Intake:
         if isinstance(read, UserMessage) and not read.id.startswith(COMMAND):
             await self._heard(read, receipt)
 
+    async def _title(self, payload: Mapping[str, Any]) -> str:
+        """Of the channel that the bot was added to."""
+        event = payload.get("event") or {}
+        if event.get("type") != "member_joined_channel" or event.get("user") != self._me.user:
+            return ""
+        try:
+            async with asyncio.timeout(LOOK_SECONDS):
+                return await self._past.title(str(event.get("channel") or ""))
+        except (ChannelError, TimeoutError) as error:
+            log.info("what a channel is called is not known: %s", error)
+            return ""
+
     async def _heard(self, message: UserMessage, receipt: Receipt) -> None:
         """Remembered before Slack is told that the message has arrived."""
         to = message.address
         if receipt.turn and not message.direct and to.thread == message.id:
-            await self._conversations.open(to.chat, to.thread)
+            await self._conversations.open(to.chat, to.thread, message.sender.id)
         await self._conversations.heard(to, message.id, joined=bool(receipt.turn))
         if to.thread == message.id:
             await self._conversations.heard(replace(to, thread=""), message.id, joined=bool(receipt.turn))

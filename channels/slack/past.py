@@ -12,6 +12,8 @@ from channels.slack.wire import Wire
 
 PAGE: Final = 200
 PAGES: Final = 10
+GUESSES: Final = 5
+WIDER: Final = 8
 
 Raw = Mapping[str, Any]
 
@@ -27,13 +29,44 @@ class Past:
         """Whether the scope for want of which the past could not be read is still missing."""
         return self._wire.permits.lacks(missing)
 
+    async def title(self, chat: str) -> str:
+        """What a channel is called. Raises ``ChannelError``."""
+        told = (await self._wire.call("conversations.info", channel=chat)).get("channel")
+        return str(told.get("name") or "") if isinstance(told, Mapping) else ""
+
     async def latest(self, chat: str, thread: str, limit: int, *, marks: bool = False) -> Sequence[Raw]:
         """The newest ``limit`` messages, oldest first; with their metadata where ``marks`` are wanted. Raises
         ``ChannelError``."""
         if not thread:
             answer = await self._asked(chat, "", "", min(limit, PAGE), "", marks)
             return [*reversed(_messages(answer))][-limit:]
-        return (await self._pages(chat, thread, "", marks))[-limit:]
+        return (await self._newest(chat, thread, limit, marks))[-limit:]
+
+    async def _newest(self, chat: str, thread: str, limit: int, marks: bool) -> list[Raw]:
+        """A thread is told from its beginning, and its first message says how many replies there are and when the last one
+        came. Of a long one the end alone is asked for, as far back as twice so many should reach."""
+        found, more = await self._end(chat, thread, "", marks)
+        root = found[0] if found else {}
+        began, last = float(root.get("ts") or 0), float(root.get("latest_reply") or 0)
+        if not more or last <= began:
+            return found
+        too_short, too_long = 0.0, last - began
+        reach = too_long * min(0.5, 2 * limit / max(int(root.get("reply_count") or 0), 1))
+        found = []
+        for _ in range(GUESSES):
+            end, more = await self._end(chat, thread, f"{last - reach:.6f}", marks)
+            if more:
+                too_long = reach
+            else:
+                too_short, found = reach, [one for one in end if one.get("ts") != root.get("ts")]
+                if len(found) >= limit:
+                    break
+            reach = too_short * WIDER if 0 < too_short * WIDER < too_long else (too_short + too_long) / 2
+        return found
+
+    async def _end(self, chat: str, thread: str, oldest: str, marks: bool) -> tuple[list[Raw], bool]:
+        answer = await self._asked(chat, thread, oldest, PAGE, "", marks)
+        return _messages(answer), bool((answer.get("response_metadata") or {}).get("next_cursor"))
 
     async def since(self, chat: str, thread: str, oldest: str) -> Sequence[Raw]:
         """Everything after ``oldest``, oldest first, as far as ``PAGES`` reach. Raises ``ChannelError``."""

@@ -11,8 +11,8 @@ from bot.core.texts import say
 from channels.slack.refusals import Outside, TokenRefused, Unfit
 
 _SCOPES = (
-    "app_mentions:read channels:history chat:write commands files:read files:write groups:history im:history"
-    " mpim:history reactions:read users:read"
+    "app_mentions:read channels:history channels:read chat:write commands files:read files:write groups:history"
+    " groups:read im:history mpim:history reactions:read users:read"
 )
 SCOPES: Final = frozenset(_SCOPES.split())
 """What everything in this folder together needs."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from bot.core.address import Address
@@ -15,11 +15,13 @@ from bot.core.view import Part, Ref
 from bot.outbox.arrivals import Arrivals
 from bot.outbox.errands import Errands
 from channels.slack.escapes import escaped
+from channels.slack.events import COMMAND
 from channels.slack.hearing import Hearing
 from channels.slack.markup import Renderer
 from channels.slack.messages import content
-from channels.slack.refusals import Hushed, StillOpen
+from channels.slack.refusals import Hushed, Outside, StillOpen
 from channels.slack.sessions import Sessions
+from channels.slack.slash import Slash
 from channels.slack.streams import Streams
 from channels.slack.tiers import Tier
 from channels.slack.traces import Traces, mark
@@ -45,9 +47,11 @@ class Posting:
         errands: Errands,
         renderer: Renderer,
         hearing: Hearing,
+        slash: Slash,
     ) -> None:
         self._kit, self._wire, self._streams, self._sessions = kit, wire, streams, sessions
         self._traces, self._errands, self._renderer, self._hearing = traces, errands, renderer, hearing
+        self._slash = slash
         self.arrivals = Arrivals(errands, sessions.sign, self.say)
         self.me: Me | None = None
         self._posts = Tier(kit.clock, POSTS_PER_MINUTE, 40)
@@ -63,6 +67,8 @@ class Posting:
         await self._posts.turn()
         try:
             await self._post(message.address, f"to {message.id}", {"text": escaped(text)})
+        except Outside:
+            await self._beside(message, escaped(text))
         except Hushed as hushed:  # posts are counted by conversation
             raise RateLimited(str(hushed), hushed.retry_after) from None
 
@@ -86,6 +92,7 @@ class Posting:
         self._traces.forget(part.nonce)
         if part.view.final:
             self._sessions.end(to, told=False)
+            self._slash.over(to)
         return shown
 
     async def remove(self, to: Address, ref: Ref) -> None:
@@ -114,6 +121,8 @@ class Posting:
             self._errands.seen(to)
             try:
                 ref = await self._sent(to, part)
+            except Outside:
+                return await self._shown_beside(self.arrivals.question(part.turn), part)
             except ChannelUnreachable as error:
                 if error.maybe_done:
                     self._traces.doubt(part.nonce)
@@ -142,7 +151,27 @@ class Posting:
             self._threads.popitem(last=False)
         return Ref(ts)
 
+    async def _beside(self, command: UserMessage | None, text: str, blocks: Sequence[Any] = ()) -> None:
+        """Tell whoever typed a slash command where the bot is no member, which is nothing to be mended. Raises ``Outside``
+        where nobody did."""
+        if command is None or not (url := self._slash.url(command)):
+            raise Outside("The bot is no member of this conversation.")
+        self._wire.permits.inside(command.address.chat)
+        await self._wire.respond(url, text, blocks)
+
+    async def _shown_beside(self, command: UserMessage | None, part: Part) -> Ref:
+        """Such an answer cannot be changed: it waits until it is complete."""
+        if command is None or not self._slash.url(command):
+            raise Outside("The bot is no member of this conversation.")
+        if part.final:
+            told = self._content(part)
+            await self._beside(command, str(told.get("text") or ""), told.get("blocks") or ())
+        return Ref(command.id)
+
     async def _again(self, to: Address, ref: Ref, part: Part, kind: CallKind) -> Ref:
+        if ref.message_id.startswith(COMMAND):
+            async with self._kit.governor.call(to, kind):
+                return await self._shown_beside(self.arrivals.question(part.turn), part)
         ts = ref.message_id
         stream = self._streams.find(to, ts)
         if stream is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlencode, urlsplit
@@ -152,11 +152,12 @@ class Wire:
             raise ChannelUnreachable("Slack did not say where to connect.", maybe_done=False)
         return url
 
-    async def respond(self, url: str, text: str) -> None:
+    async def respond(self, url: str, text: str, blocks: Sequence[Any] = ()) -> None:
         """Tell whoever pressed or commanded, by the address that came with it. One that is over is no error."""
         if not self._is_slacks(url):
             raise ChannelError("The answer would leave Slack.")
-        body = {"response_type": "ephemeral", "replace_original": False, "text": text}
+        body: dict[str, Any] = {"response_type": "ephemeral", "replace_original": False, "text": text}
+        body |= {"blocks": blocks} if blocks else {}
         try:
             answer = await self._http.fetch(
                 "POST",

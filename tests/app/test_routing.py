@@ -99,7 +99,7 @@ async def test_what_is_read_is_the_message_as_it_reads_now_with_its_files(tmp_pa
     row = await one.route(TURN, rows)
     (wish,) = wishes
     assert (wish.text, wish.files, wish.pictures) == ("first\nthen", ("a.pdf", "b.png"), True)
-    assert wish.prompt_tokens > FIXED_TOKENS + 900
+    assert wish.prompt_tokens > FIXED_TOKENS + 700
     assert isinstance(row, RouteRow) and one.asked == Asked()
 
 

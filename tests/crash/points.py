@@ -33,6 +33,7 @@ STORED: Final = (
     Action("commit", "TranscriptRows.begin"),
     Action("commit", "TranscriptRows.write_draft", 7, paced=True),
     Action("commit", "TranscriptRows.append", 4),
+    Action("commit", "PromptRows.keep", 3),
     Action("commit", "UsageRows.add", 3),
     Action("commit", "CallRows.start", 2),
     Action("commit", "TranscriptRows.result", 2),

@@ -21,3 +21,6 @@ class FakeRoutes:
 
     def models(self, turn: Turn, row: RouteRow) -> Sequence[ModelRef]:
         return self.chain
+
+    def near(self, model: ModelRef) -> bool:
+        return model.provider == "local"

@@ -56,6 +56,19 @@ async def test_elsewhere_an_owner_is_asked_and_allows_the_group_by_a_button(open
         assert house.shown[-1] == "Still here."
 
 
+async def test_where_nobody_knows_who_added_the_bot_nobody_is_named(open_house: OpenHouse) -> None:
+    async with open_house(says("Hi.")) as house:
+        await house.say("hello")
+        await house.idle()
+        await house.inbox.receive(Joined("j1", GROUP, Sender("fake", ""), "-5", "Team", 2.0))
+        await house.idle()
+        assert house.shown[-1].startswith("I was added to the group `Team` (`-5`).")
+        await press(house, OWNER)
+        await house.inbox.receive(Joined("j2", GROUP, Sender("fake", ""), "-5", "Team", 3.0))
+        await house.idle()
+        assert sum("Hello, I am Bower" in shown for shown in house.shown) == 2, "it was thrown out meanwhile"
+
+
 async def test_without_an_owner_who_could_be_asked_nothing_is_said(open_house: OpenHouse) -> None:
     async with open_house() as house:
         await added(house)

@@ -8,7 +8,7 @@ from typing import Final, Protocol
 from bot.brain.turn import Turn
 from bot.core.model import ModelRef
 from bot.core.texts import say
-from bot.core.transcript import RouteRow, Row
+from bot.core.transcript import RouteRow, Row, UserRow
 
 PICKED: Final = "picked with /model"
 """What decides where the person picked the model: it is never replaced by another."""
@@ -25,6 +25,10 @@ class Routes(Protocol):
         """Those of a decision that can be asked now, the one wanted most first."""
         ...
 
+    def near(self, model: ModelRef) -> bool:
+        """Whether the model answers on this machine or network."""
+        ...
+
 
 def why_none(row: RouteRow, language: str) -> str:
     """The sentence for a turn that none of the models it was given can answer; "" where nothing is configured at all."""
@@ -34,5 +38,17 @@ def why_none(row: RouteRow, language: str) -> str:
 
 
 def route_in(rows: Sequence[Row]) -> RouteRow | None:
-    """The decision that was written for the turn of these rows."""
-    return next((row.body for row in rows if isinstance(row.body, RouteRow)), None)
+    """The newest decision that was written for the turn of these rows."""
+    return next((row.body for row in reversed(rows) if isinstance(row.body, RouteRow)), None)
+
+
+def is_joined(rows: Sequence[Row]) -> bool:
+    """Whether something was said since the turn's models were chosen."""
+    bodies = [type(row.body) for row in rows]
+    return RouteRow in bodies and UserRow in bodies[len(bodies) - bodies[::-1].index(RouteRow) :]
+
+
+def public(rows: Sequence[Row]) -> Sequence[Row]:
+    """Without the turns that had to stay nearby: they are no history for models elsewhere either."""
+    private = {row.turn for row in rows if isinstance(row.body, RouteRow) and row.body.private}
+    return [row for row in rows if row.turn not in private] if private else rows

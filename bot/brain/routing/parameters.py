@@ -10,7 +10,6 @@ from zoneinfo import ZoneInfo
 
 from bot.brain.routing.fillers import telling
 from bot.core.text import CJK, clipped
-from bot.time.dates import dates_in
 
 READ_CHARS: Final = 2_000
 MOST_TOPIC: Final = 8
@@ -39,6 +38,13 @@ _MONTH: Final = re.compile(
     r"december)\b|(?<![\d一二三四五六七八九十个])(1[0-2]|[1-9]|十[一二]|[一二三四五六七八九十])月份?(?![\d一二三四五六七八九十]*[日号])",
     re.IGNORECASE,
 )
+_DATED: Final = re.compile(
+    r"\d|day|week|month|year|fortnight|tonight|tomorrow|morning|afternoon|evening|last night|ago\b|christmas|xmas|valentine|"
+    r"easter|hallow|thanksgiving|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun)"
+    r"|[天周月年号日节早晚夜]|星期|礼拜|圣诞|元旦|国庆",
+    re.IGNORECASE,
+)
+"""What every text has that speaks of a day, and many that do not."""
 _MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _DIGITS_ZH: Final = "一二三四五六七八九十"
 
@@ -71,6 +77,10 @@ def names_in(text: str) -> list[str]:
 
 def _days(text: str, today: date, *, past: bool) -> tuple[date, date] | None:
     """From the first to the last day that is named. Of what has been, a day of the week is the last one, not the next."""
+    if not _DATED.search(text):
+        return None
+    from bot.time.dates import dates_in  # its many patterns are only for those who speak of days
+
     spans = []
     for one in dates_in(text, today):
         back = timedelta(days=7) if past and one.first > today and (one.first - today).days < 7 else timedelta()

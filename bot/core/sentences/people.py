@@ -22,6 +22,11 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
         "zh": "在 Discord 的 {places} 中我无法创建子区，因此直接在频道里回答：请授予我“创建公共子区”和“在子区中发送消息”的权限，"
         "或将 channels.discord.threads 设为 off。",
     },
+    "mute_discord": {
+        "en": "On Discord I may not write in {places}, although I am to answer there: let me View Channel, Send Messages and"
+        " Send Messages in Threads there.",
+        "zh": "在 Discord 的 {places} 中我应当回答却无法发言：请在那里授予我“查看频道”“发送消息”和“在子区中发送消息”的权限。",
+    },
     "deaf_telegram": {
         "en": "On Telegram my privacy mode is on: in groups I hear only what is meant for me, although I am to answer"
         " everything there. Send /setprivacy to @BotFather, add me to the groups again, and start me again.",
@@ -64,6 +69,10 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
     "group_asks": {
         "en": "`{who}` has added me to the group `{title}` (`{group}`). I say nothing there until you allow it.",
         "zh": "`{who}` 把我加入了群组 `{title}`（`{group}`）。在你允许之前，我不会在那里发言。",
+    },
+    "group_asks_unnamed": {
+        "en": "I was added to the group `{title}` (`{group}`). I say nothing there until you allow it.",
+        "zh": "我被加入了群组 `{title}`（`{group}`）。在你允许之前，我不会在那里发言。",
     },
     "button_allow": {"en": "Answer there", "zh": "允许在那里回答"},
     "group_allowed": {"en": "I answer there now.", "zh": "我现在会在那里回答。"},

@@ -28,7 +28,11 @@ async def test_the_nearest_example_decides() -> None:
 
 async def test_between_two_it_is_unsure() -> None:
     found = await guess("does a cat or a dog need more room at home")
-    assert found.intent in ("cats", "dogs") and not found.sure
+    assert (found.intent, found.sure) == ("", False)
+    found = await guess("does a cat or a dog need more room than a dog on a farm with another dog and a cat at home")
+    assert (found.intent, found.sure) == ("dogs", True)
+    found = await guess("cat " * 21 + "dog " * 20)
+    assert (found.intent, found.sure) == ("cats", False)
 
 
 async def test_a_keyword_corrects_what_nearness_leaves_open() -> None:

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 import pytest
 
 from bot.brain.routing.parameters import names_in, parameters_of
+from bot.time.dates import dates_in
 
 NOW = datetime(2026, 12, 2, 10, tzinfo=UTC).timestamp()
 """A Wednesday."""
@@ -34,6 +37,42 @@ def test_the_days_that_a_message_speaks_of(text: str, intent: str, days: tuple[s
 def test_a_message_that_speaks_of_no_day_has_none() -> None:
     assert "from" not in parameters_of("may I ask about the third of them", "recall", NOW, "UTC")
     assert "from" not in parameters_of("三个月的计划", "plan", NOW, "UTC")
+
+
+def test_the_patterns_of_days_are_loaded_only_for_texts_that_may_speak_of_one() -> None:
+    program = (
+        "import sys\nfrom bot.brain.routing.parameters import parameters_of\n"
+        "parameters_of('hello there', '', 1.0, 'UTC')\nassert 'bot.time.dates' not in sys.modules\n"
+        "assert parameters_of('tomorrow', '', 1.0, 'UTC')['from'] == '1970-01-02'\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("Christmas Eve", "boxing day", "xmas", "new year's eve", "Valentine's", "may day", "Halloween", "hallowe'en"),
+        *("easter", "Thanksgiving", "in a fortnight", "two weeks ago", "tonight", "this evening", "last night", "Tue"),
+        *(
+            "平安夜",
+            "圣诞",
+            "跨年夜",
+            "元旦",
+            "情人节",
+            "国庆",
+            "感恩节",
+            "今晚",
+            "后天",
+            "下周",
+            "三个月后",
+            "本周末",
+            "明早",
+            "十五号",
+        ),
+    ],
+)
+def test_no_day_is_missed_for_that(text: str) -> None:
+    assert ("from" in parameters_of(text, "", NOW, "UTC")) is bool(dates_in(text, date(2026, 12, 2)))
 
 
 def test_today_is_that_of_the_persons_zone() -> None:

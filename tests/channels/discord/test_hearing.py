@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import pytest
 
 from bot.core.address import Address
-from bot.core.inbound import Inbound, MessageDeleted, MessageEdited, Reaction, Receipt, UserMessage
+from bot.core.inbound import Inbound, Joined, MessageDeleted, MessageEdited, Reaction, Receipt, UserMessage
 from tests.channels.discord.stage import Stage, stage
 from tests.sim.discord import Channel, DiscordSim, Guild, Person
 from tests.sim.discord.payloads import role_json
@@ -259,6 +259,7 @@ async def test_what_a_thread_is_called_and_hangs_on_comes_before_what_was_said_i
         assert [one.text for one in told] == ["Lost keys", "I cannot find mine.", "more 0", "more 1", "more 2"]
         bare = await ears.said(ears.sim.thread(general, "Bare", owner=ann), ann, "hello")
         assert [one.text for one in await earlier(ears, bare.address, 9)] == ["Bare", "hello"]
+        assert [call.status for call in ears.sim.calls if "/messages/{id}" in call.route] == [200, 404, 200]
 
 
 async def test_a_thread_on_the_bots_own_words_begins_with_them() -> None:
@@ -324,6 +325,24 @@ async def test_a_broken_event_stops_nothing_else_and_breaks_no_connection(caplog
         assert (await ears.said(general, ann, "second")).text == "second"
         assert ears.sim.connections.opened == opened
         assert "s3cret" not in caplog.text
+
+
+async def test_being_added_to_a_guild_is_heard_each_time_and_names_nobody() -> None:
+    async with listening() as ears:
+        ann, _, general = parts(ears.sim)
+        await ears.said(general, ann, "hello")
+        await asyncio.sleep(1.2)  # for a second the library takes every guild for one of those that it was in before
+        told = []
+        for _ in range(2):
+            guild = ears.sim.guild(555, "New", members=[ann])
+            told.append(await ears.next(Joined))
+            ears.sim.outage(guild)
+            ears.sim.outage(guild, on=False)
+            await ears.said(ears.sim.channel(guild, "general"), ann, "hello")
+            assert not any(isinstance(one, Joined) for one in ears.all), "a guild that is back is none that is new"
+            ears.sim.kick(guild)
+        first, second = told
+        assert first.id != second.id and first.sender.id == "" and (first.group, first.title) == ("555", "New")
 
 
 async def test_history_tells_what_was_said_last_oldest_first() -> None:

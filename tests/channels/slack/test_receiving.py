@@ -254,6 +254,28 @@ async def test_history_tells_the_newest_messages_oldest_first_the_bots_own_among
         assert list(await house.done(house.channel.history(turn.to, 20))) == []
 
 
+@pytest.mark.parametrize("shape", ["even", "a burst at its end", "a burst at its beginning"])
+async def test_of_a_thread_with_thousands_of_replies_the_newest_are_read_in_a_few_calls(shape: str) -> None:
+    async with stage() as house:
+        room, ann = house.room(), house.sim.world.people["U0001"]
+        root = await house.sim.say(room, ann, "a root")
+        wall = house.clock.now()
+        house.sim.world.now = lambda: wall
+        for number in range(2300):
+            reply = house.sim.world.add(room, ann, text=f"reply {number}")
+            reply.thread_ts = root["ts"]
+            pause = {"even": 7, "a burst at its end": 3600 if number < 1000 else 0.1}.get(
+                shape, 0 if number < 2290 else 9
+            )
+            wall += pause
+        told = await house.done(house.channel.history(house.at(room, root["ts"]), 20))
+        texts = [one.text for one in told if isinstance(one, UserMessage)]
+        assert texts == [f"reply {number}" for number in range(2300 - len(texts), 2300)]
+        assert len(texts) == 20 or (shape == "a burst at its beginning" and len(texts) >= 9)
+        assert len(house.sim.called("conversations.replies")) <= (2 if shape == "even" else 6)
+        assert house.sim.violations == []
+
+
 async def test_files_are_fetched_with_the_token_within_limits_and_from_slack_alone() -> None:
     async with stage() as house:
         dm, ann = house.dm(), house.sim.world.people["U0001"]

@@ -114,12 +114,13 @@ def _quoted(asked: Asked, channel: Channel) -> tuple[Message | None, Json | None
 
 
 def _same_nonce(asked: Asked, channel: Channel) -> Message | None:
-    """The message that was sent with this nonce in the last minutes, where that is to be looked for."""
+    """The message that was sent with this nonce in the last minutes, where that is to be looked for. That it was deleted
+    since does not free its nonce: the documentation says nothing of the kind."""
     nonce = asked.body.get("nonce")
     if nonce is None or not asked.body.get("enforce_nonce"):
         return None
     at, message = asked.world.nonces.get(str(nonce), (0.0, None))
-    if message is None or message.gone or asked.world.monotonic() - at > NONCE_SECONDS:
+    if message is None or asked.world.monotonic() - at > NONCE_SECONDS:
         return None
     if message.channel is not channel:
         asked.note(f"the nonce {nonce} was used in another channel")

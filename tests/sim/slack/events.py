@@ -86,6 +86,35 @@ def reaction_event(world: World, channel: Channel, message: Message, person: Per
     }
 
 
+def joined_event(world: World, channel: Channel, inviter: Person | None) -> Json:
+    """The bot is a member now."""
+    event: Json = {
+        "type": "member_joined_channel",
+        "user": BOT_USER,
+        "channel": channel.id,
+        "channel_type": "G" if channel.kind == "group" else "C",
+        "team": TEAM,
+        "event_ts": world.ts(),
+    }
+    return event | ({"inviter": inviter.id} if inviter else {})
+
+
+def joined_note(world: World, channel: Channel, inviter: Person | None) -> Json:
+    """What stands in the channel about it."""
+    ts = world.ts()
+    event: Json = {
+        "type": "message",
+        "subtype": "channel_join",
+        "user": BOT_USER,
+        "text": f"<@{BOT_USER}> has joined the channel",
+        "channel": channel.id,
+        "channel_type": channel.kind,
+        "ts": ts,
+        "event_ts": ts,
+    }
+    return event | ({"inviter": inviter.id} if inviter else {})
+
+
 def stopped_event(world: World, channel: Channel, thread: str, person: Person, streams: list[str]) -> Json:
     return {
         "type": "agent_session_stopped",

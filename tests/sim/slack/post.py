@@ -12,7 +12,12 @@ from tests.sim.slack.nouns import BOT_ID, BOT_USER, Channel, Json
 from tests.sim.slack.world import World
 
 MESSAGES = {"im": "message.im", "mpim": "message.mpim", "channel": "message.channels", "group": "message.groups"}
-NEEDED = {"app_mention": "app_mentions:read", "reaction_added": "reactions:read", "reaction_removed": "reactions:read"}
+NEEDED = {
+    "app_mention": "app_mentions:read",
+    "member_joined_channel": "{family}:read",
+    "reaction_added": "reactions:read",
+    "reaction_removed": "reactions:read",
+}
 
 
 class Post:
@@ -37,7 +42,7 @@ class Post:
             return False
         kind = str(event["type"])
         if kind != "message":
-            scope = NEEDED.get(kind, "")
+            scope = NEEDED.get(kind, "").format(family=FAMILIES[channel.kind] if channel else "")
             return kind in self._world.subscriptions and (not scope or scope in self._api.scopes)
         if channel is None:
             return True
@@ -52,5 +57,8 @@ class Post:
 
 
 def _is_own(event: Json) -> bool:
+    """Its comings and goings come back in any case."""
+    if event["type"] == "member_joined_channel":
+        return False
     inner = event.get("message") or event.get("previous_message") or event
     return inner.get("bot_id") == BOT_ID or inner.get("user") == BOT_USER

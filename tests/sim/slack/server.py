@@ -11,13 +11,14 @@ from typing import Any, Literal, Self
 
 from aiohttp import web
 
+from tests.sim.slack import events
 from tests.sim.slack.api import WebApi
 from tests.sim.slack.bodies import MAX_BODY_BYTES
 from tests.sim.slack.control import Control
 from tests.sim.slack.deliveries import Ack, Deliveries, Delivery
 from tests.sim.slack.faults import Action, Fault
 from tests.sim.slack.methods import APP_SCOPE
-from tests.sim.slack.nouns import Call, Channel, Json, Ping, Shown, SocketCount
+from tests.sim.slack.nouns import Call, Channel, Json, Person, Ping, Shown, SocketCount
 from tests.sim.slack.people import People
 from tests.sim.slack.post import Post
 from tests.sim.slack.rates import Rates
@@ -297,8 +298,11 @@ class SlackSim(People):
         """The bot is removed: a public channel answers not_in_channel, a private one channel_not_found."""
         channel.bot_in = False
 
-    def invite(self, channel: Channel) -> None:
+    def invite(self, channel: Channel, person: Person | None = None) -> None:
+        """A person adds the bot to a channel; without one the app comes by itself."""
         channel.bot_in = True
+        self.world.emit(events.joined_event(self.world, channel, person), channel)
+        self.world.emit(events.joined_note(self.world, channel, person), channel)
 
     def _later(self, seconds: float, deed: Callable[[], None]) -> None:
         """Do something now, or after a while."""

@@ -32,7 +32,7 @@ STREAM_SECONDS = 300.0
 SESSION_SECONDS = 3600.0
 _SUBSCRIPTIONS = (
     "message.im message.mpim message.channels message.groups app_mention reaction_added reaction_removed"
-    " app_home_opened agent_session_stopped"
+    " app_home_opened agent_session_stopped member_joined_channel"
 )
 SUBSCRIPTIONS = frozenset(_SUBSCRIPTIONS.split())
 """The events that the app asked for, in the manifest's words."""

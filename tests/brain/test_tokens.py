@@ -1,0 +1,156 @@
+"""What a text counts by the estimate, held against the tokenizers that are in the house, and how the estimate learns."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import replace
+from itertools import accumulate
+from pathlib import Path
+from typing import Final
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.brain.budget import Gauge, prompt_tokens
+from bot.brain.prompt import fixed_words
+from bot.brain.tokens import estimated_tokens
+from bot.core.model import (
+    ImageBlock,
+    Message,
+    ModelRef,
+    ModelRequest,
+    ModelStop,
+    ModelStopReason,
+    ModelText,
+    ModelUsage,
+    TextBlock,
+    Usage,
+)
+from bot.net.http import Transport
+from bot.providers.local.catalogue import QWEN, SMOLLM2, Weights
+from bot.providers.local.engine import Engine, EngineSettings
+from tests.brain.conftest import FIRST, MakeHouse
+from tests.brain.samples import SPOKEN, texts
+from tests.providers.weights import fetched, shared_folder
+
+Count = Callable[[str], Awaitable[int]]
+LARGE: Final = ("readme", "soul", "code", "config", "table", "log", "objects", "page")
+SOUL: Final = texts()["soul"]
+
+
+@pytest.fixture(params=[QWEN, SMOLLM2], ids=["qwen", "smollm2"])
+async def counted(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[tuple[Weights, Count]]:
+    """A model, and how many tokens its own tokenizer makes of a text."""
+    transport = Transport()
+    engine = Engine(
+        EngineSettings(fetched(request.param, shared_folder()), "m", tmp_path / "log", context=512), transport
+    )
+    await engine.start()
+
+    async def count(text: str) -> int:
+        body = json.dumps({"content": text}).encode()
+        answer = await transport.fetch("POST", f"{engine.address}/tokenize", headers=engine.headers, body=body)
+        return len(json.loads(answer.body)["tokens"])
+
+    yield request.param, count
+    await engine.aclose()
+    await transport.aclose()
+
+
+def request(*said: str, model: ModelRef = FIRST, system: str = SOUL) -> ModelRequest:
+    return ModelRequest(model, system, tuple(Message("user", (TextBlock(text),)) for text in said))
+
+
+def conversation(text: str) -> list[ModelRequest]:
+    """Fourteen prompts, each a piece of the text longer."""
+    pieces = [text[n * len(text) // 14 : (n + 1) * len(text) // 14] for n in range(14)]
+    return [request(*said) for said in accumulate(([piece] for piece in pieces), list.__add__)]
+
+
+@pytest.mark.model
+@pytest.mark.timeout(180)
+async def test_the_estimate_is_near_to_what_tokenizers_count(counted: tuple[Weights, Count]) -> None:
+    """For the tokenizer that the weights are fitted to; the other knows English only, and of that it is true as well."""
+    weights, count = counted
+    for name, text in texts().items():
+        share = estimated_tokens(text) / await count(text)
+        if weights is QWEN:
+            assert (0.9 if name in LARGE else 0.8) <= share <= 1.5, name
+        elif name in (*LARGE, "english"):
+            assert 0.8 <= share <= 1.2, name
+
+
+@pytest.mark.model
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize("language", ["english", "chinese", "russian"])
+async def test_after_ten_turns_the_estimate_is_within_a_twentieth(
+    counted: tuple[Weights, Count], language: str
+) -> None:
+    _, count = counted
+    gauge = Gauge()
+    prompts = conversation(SPOKEN[language] * 3)
+    for number, prompt in enumerate(prompts):
+        wire = "".join(f"<|im_start|>user\n{m.content[0].text}<|im_end|>\n" for m in prompt.messages)  # type: ignore[union-attr]
+        told = await count(f"<|im_start|>system\n{prompt.system}<|im_end|>\n{wire}<|im_start|>assistant\n")
+        if number >= 10:
+            assert gauge.ratio(FIRST) * prompt_tokens(prompt) == pytest.approx(told, rel=0.05), number
+        gauge.note(prompt, Usage(told, 10))
+
+
+@pytest.mark.parametrize("factor", [0.7, 1.4, 3.0])
+def test_what_is_counted_by_the_vendor_is_learned_for_that_model_alone(factor: float) -> None:
+    gauge, other = Gauge(), ModelRef("b", "other")
+    for prompt in conversation(texts()["readme"])[:10]:
+        gauge.note(prompt, Usage(int(prompt_tokens(prompt) * factor) + 150, 10))
+    last = conversation(texts()["readme"])[11]
+    assert gauge.ratio(FIRST) * prompt_tokens(last) == pytest.approx(prompt_tokens(last) * factor + 150, rel=0.05)
+    assert gauge.ratio(other) == gauge.scale(other) == 1.0
+    assert gauge.ratio(FIRST) <= gauge.scale(FIRST) < gauge.ratio(FIRST) + 0.1 + 1e-6
+
+
+def test_what_counts_something_else_is_not_learned_from() -> None:
+    gauge, prompt = Gauge(), request("hi " * 400)
+    size = prompt_tokens(prompt)
+    picture = replace(prompt, messages=(*prompt.messages, Message("user", (ImageBlock("image/jpeg", b"x"),))))
+    gauge.note(prompt, Usage(0, 3))
+    gauge.note(prompt, Usage(size * 2, 3, estimated=True))
+    gauge.note(prompt, Usage(size // 2, 3))  # the server cut the prompt
+    gauge.note(picture, Usage(size * 2, 3))
+    assert gauge.ratio(FIRST) == 1.0
+
+
+def test_the_parts_are_told_in_the_models_own_tokens() -> None:
+    prompt = request("hi", system="x" * 4000)
+    plain, double = (fixed_words(prompt, "en", ratio) for ratio in (1.0, 2.0))
+    size = estimated_tokens(prompt.system)
+    assert f"about {size} tokens" in plain and f"about {2 * size} tokens" in double
+
+
+@pytest.mark.parametrize(("factor", "more"), [(1.0, False), (3.0, True)])
+async def test_a_model_that_counts_more_than_the_estimate_is_sent_less_from_then_on(
+    make_house: MakeHouse, factor: float, more: bool
+) -> None:
+    long = "a word or two about the harbour and its ships. " * 40
+    house = make_house()
+    house.chain[:] = [replace(FIRST, window_tokens=12_000, max_tokens=1000)]
+    for number in range(1, 16):
+        before = prompt_tokens(house.provider.requests[-1]) if house.provider.requests else 500
+        told = ModelUsage(Usage(int((before + 800) * factor), 9))
+        house.provider.scripts = [[ModelText(long), told, ModelStop(ModelStopReason.END)]]
+        await house.answer(await house.turn(long, number))
+    sizes = [prompt_tokens(request) for request in house.provider.requests]
+    assert (max(sizes[6:]) * factor <= 11_000 * 1.1) and (min(sizes[8:]) < 4_000) is more
+
+
+@given(st.text(max_size=300), st.text(max_size=300))
+def test_every_text_counts_something_and_two_together_about_as_much_as_apart(one: str, other: str) -> None:
+    together = estimated_tokens(one + other)
+    assert together >= 1
+    assert abs(together - estimated_tokens(one) - estimated_tokens(other)) <= 2
+
+
+@pytest.mark.parametrize("text", ["\ud83d", "\x00" * 9, "💥" * 50, "ﷺ", "\u200b"])
+def test_odd_characters_count_as_well(text: str) -> None:
+    assert estimated_tokens(text) >= 1
