@@ -52,6 +52,7 @@ from bot.inbox.groups import Groups
 from bot.inbox.lanes import Lanes
 from bot.inbox.links import Links
 from bot.inbox.manners import Manners
+from bot.inbox.marks import Marks
 from bot.inbox.model_commands import ModelCommands
 from bot.inbox.pairing import Pairing
 from bot.inbox.receiving import Inbox
@@ -282,6 +283,7 @@ class Daemon:
             approvals=self._approvals,
             revisions=Revisions(self._store.inbox, self._lanes, brain, self._clock, self._config.language),
             retries=Retries(self._store, self._lanes),
+            marks=Marks(self._store, self._clock),
             overheard=self._store.overheard,
             manners=Manners(self._config.name, self._clock),
             groups=self._groups,

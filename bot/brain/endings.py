@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.brain.guards import Guards
-from bot.brain.limits import TurnLimits, cuts_allowed, dwindles, tokens_spent
+from bot.brain.limits import CONTINUATIONS, TurnLimits, cuts_allowed, dwindles, tokens_spent
 from bot.brain.progress import Progress, text_of
 from bot.brain.step import StepFailed
 from bot.brain.turn import Turn
@@ -77,6 +77,8 @@ def given_up(stand: Stand) -> Ending | None:
     """Why no model is asked any more, whatever the last one still wanted; None: it is."""
     if stand.guards.is_broken:
         return Ending(StopReason.LOOP, limit=str(stand.guards.standstill.count))
+    if stand.progress.cuts > CONTINUATIONS and stand.progress.fresh_input:  # calls that were cut off, again and again
+        return Ending(StopReason.TRUNCATED)
     last = [row.body.outcome for row in stand.rows if isinstance(row.body, ResultRow)][-REFUSALS_IN_A_ROW:]
     if len(last) == REFUSALS_IN_A_ROW and set(last) <= {"denied", "expired"}:
         return Ending(StopReason.APPROVAL_DENIED if "denied" in last else StopReason.APPROVAL_EXPIRED)

@@ -1,4 +1,4 @@
-"""Which of the turns before this one its prompt has: the last ones whole and in place, a few older ones in short.
+"""Which of the turns before this one its prompt has whole and in place.
 
 The front of what stays in place must not move with every turn, or no vendor's cache would hit. It is written with the
 turn's route, stays while the turns behind it are not too many, and then moves on by a good piece at once.
@@ -7,23 +7,16 @@ turn's route, stays while the turns behind it are not too many, and then moves o
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import cache
 from typing import Final
-from zoneinfo import ZoneInfo
 
 from bot.brain.history import size_of, without_thinking
-from bot.brain.progress import text_of
 from bot.brain.results import fitted, snipped
-from bot.brain.tokens import estimated_tokens
 from bot.core.model import Message
 from bot.core.stop import StopReason
-from bot.core.text import clipped
-from bot.core.transcript import EndRow, ReplyRow, ResultRow, RouteRow, Row, StepRow, UserRow, as_revised
-from bot.memory.nearness import WordIndex, words
+from bot.core.transcript import EndRow, ReplyRow, RouteRow, Row, UserRow
 
 RECENT: Final = 10
 """So many turns are always there, if they fit."""
@@ -31,19 +24,7 @@ MOST: Final = 22
 """So many at most; beyond, the front moves on to the last ``RECENT``."""
 REACH: Final = 4
 """Where fewer fit, the front is the one of so many turns that has the lowest hash: it stays until it is out of reach."""
-RELATED: Final = 3
-IMPORTANT: Final = 3
 RESULTS_SHARE: Final = 4
-EXCERPT_TOKENS: Final = 1_200
-_SAID_CHARS: Final = 400
-_COMMON_SHARE: Final = 3
-"""A word that every third turn has tells nothing of what is meant."""
-
-_IMPORTANT: Final = re.compile(
-    r"\b(?:remember|don'?t forget|do not forget|keep in mind|note that|for the record|we (?:have )?(?:decided|agreed)|important)\b"
-    r"|记住|记下|别忘|不要忘|请注意|决定了|说好了|重要",
-    re.IGNORECASE,
-)
 
 Turns = Sequence[Sequence[Row]]
 
@@ -137,55 +118,6 @@ def _size(messages: Sequence[Message]) -> int:
 
 def _sizes(form: Callable[[int], list[Message]]) -> Callable[[int], int]:
     return lambda index: _size(form(index))
-
-
-def earlier(turns: Turns, question: str, zone: str, tokens: int = EXCERPT_TOKENS) -> str:
-    """Of turns that are not in place any more, in short: what was called important, and what has to do with ``question``."""
-    if not turns or tokens <= 0:
-        return ""
-    said = [_said(turn) for turn in turns]
-    chosen = {index for index, turn in enumerate(turns) if _is_important(turn)}
-    chosen = set(sorted(chosen)[-IMPORTANT:]) | set(_related(said, question))
-    lines: list[str] = []
-    left = min(tokens, EXCERPT_TOKENS)
-    for index in sorted(chosen, reverse=True):
-        moment = datetime.fromtimestamp(turns[index][0].at, UTC).astimezone(ZoneInfo(zone))
-        line = f"[{moment:%Y-%m-%d %H:%M}] {said[index]}"
-        left -= estimated_tokens(line)
-        if left < 0:
-            break
-        lines.insert(0, line)
-    return "\n".join(lines)
-
-
-def _related(said: Sequence[str], question: str) -> list[int]:
-    """The turns nearest to the question by the words that are rare among them."""
-    index = WordIndex(said)
-    most = max(2, len(said) // _COMMON_SHARE)
-    rare = " ".join(word for word in words(question) if 0 < index.holders(word) <= most)
-    scores = index.scores(rare)
-    best = sorted(range(len(said)), key=lambda number: scores[number], reverse=True)[:RELATED]
-    return [number for number in best if scores[number] > 0]
-
-
-def _is_important(turn: Sequence[Row]) -> bool:
-    return any(
-        (isinstance(row.body, UserRow) and _IMPORTANT.search(row.body.text) is not None)
-        or (isinstance(row.body, ResultRow) and row.body.outcome in ("denied", "interrupted"))
-        for row in as_revised(turn)
-    )
-
-
-def _said(turn: Sequence[Row]) -> str:
-    """What the person and the assistant said; nothing from outside."""
-    rows = as_revised(turn)
-    asked = " ".join(row.body.text for row in rows if isinstance(row.body, UserRow))
-    told = " ".join(text_of(row.body) for row in rows if isinstance(row.body, StepRow))
-    return f"Person: {_short(asked)}\nAssistant: {_short(told)}"
-
-
-def _short(text: str) -> str:
-    return clipped(" ".join(text.split()), _SAID_CHARS)
 
 
 def _hash(turn: str) -> str:

@@ -10,6 +10,7 @@ from functools import cache, partial
 from zoneinfo import ZoneInfo
 
 from bot.brain.budget import tools_tokens
+from bot.brain.excerpts import changed, earlier
 from bot.brain.fencing import fenced
 from bot.brain.files import fitting
 from bot.brain.history import (
@@ -24,7 +25,7 @@ from bot.brain.history import (
     turn_messages,
     with_behind,
 )
-from bot.brain.past import answerable, earlier, packed
+from bot.brain.past import answerable, packed
 from bot.brain.tokens import estimated_tokens
 from bot.brain.turn import Turn
 from bot.core.model import Message, ModelRef, ModelRequest, TextBlock
@@ -149,8 +150,8 @@ def request_for(
     front = next((row.body.front for row in rows if isinstance(row.body, RouteRow)), 0)
     past, mine = packed(turns, made, front, int(window * HISTORY_SHARE), mine, room)
     room -= sum(map(size_of, (*past.messages, *mine)))
-    before = "" if small else earlier(turns[: past.start], turn.message.text, zone, room - EXCERPT_MARGIN_TOKENS)
-    mine = with_behind(mine, "\n\n".join(filter(None, (behind(rows), fenced("earlier", before) if before else ""))))
+    before = "" if small else _before(turns[: past.start], history, turn, zone, room)
+    mine = with_behind(mine, "\n\n".join(filter(None, (behind(rows), before))))
     told = {name for kept in (*turns[past.start :], rows) for name in _new_in(kept)}
     system = _system(turn, persona, model, [guide for guide in skills if guide.name not in told])
     messages = [*past.messages, *mine]
@@ -165,6 +166,17 @@ def request_for(
         tool_choice="none" if no_more_tools else "auto",
         gather=turn.gather,
     )
+
+
+def _before(turns: Sequence[Sequence[Row]], history: Sequence[Row], turn: Turn, zone: str, room: int) -> str:
+    """What there is to know of the turns that are not in place, and of what was changed after them, in ``room`` tokens."""
+    since = turns[-1][0].id if turns else 0
+    changes = changed(by_turn(history), since, zone)
+    left = room - EXCERPT_MARGIN_TOKENS - (estimated_tokens(changes) if changes else 0)
+    if left <= 0:
+        return ""
+    said = "\n".join(filter(None, (earlier(turns, turn.message.text, zone, left), changes)))
+    return fenced("earlier", said) if said else ""
 
 
 def _room(model: ModelRef) -> int:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Final, Literal
+from typing import Final
 
 from bot.brain.budget import Gauge
 from bot.brain.draft import DraftWriter
@@ -19,15 +19,19 @@ from bot.brain.turn import Emit, Turn
 from bot.brain.walk import Walk
 from bot.core.errors import (
     ContentRefused,
+    ContextTooLong,
     KeyRefused,
     ModelMissing,
     ModelResting,
     NoCredit,
+    ProviderBusy,
     ProviderError,
     ProviderUnreachable,
     RequestRefused,
     StoreError,
     StreamCut,
+    StreamGarbled,
+    StreamStalled,
 )
 from bot.core.events import Notice, Resumed, TextDelta, ThinkingStarted
 from bot.core.model import (
@@ -48,7 +52,7 @@ from bot.core.ports import Clock, Provider
 from bot.core.tasks import alongside
 from bot.core.texts import say
 from bot.core.tool import ToolCall
-from bot.core.transcript import StepRow
+from bot.core.transcript import Fault, StepRow
 from bot.core.view import ApprovalCard
 from bot.store.prompts import Prompt
 from bot.store.store import Store
@@ -59,7 +63,18 @@ log = logging.getLogger(__name__)
 BILL_SECONDS: Final = 0.5
 """How long a turn that is being stopped may take to note what the broken answer cost."""
 
-Fault = Literal["key_refused", "no_credit", "model_missing", "request_refused", "unreachable"]
+_FAULTS: Final[Mapping[type, Fault]] = {
+    KeyRefused: "key_refused",
+    NoCredit: "no_credit",
+    ModelMissing: "model_missing",
+    RequestRefused: "request_refused",
+    ContextTooLong: "too_long",
+    ProviderBusy: "busy",
+    ProviderUnreachable: "unreachable",
+    StreamStalled: "stalled",
+    StreamCut: "cut",
+    StreamGarbled: "garbled",
+}
 BuildRequest = Callable[[ModelRef, str], ModelRequest]
 
 
@@ -75,16 +90,7 @@ class StepFailed(Exception):
 
 def fault_of(error: ProviderError) -> Fault:
     """In one word what the owner has to mend, or that there is nothing to mend but to wait."""
-    match error:
-        case KeyRefused():
-            return "key_refused"
-        case NoCredit():
-            return "no_credit"
-        case ModelMissing():
-            return "model_missing"
-        case RequestRefused():
-            return "request_refused"
-    return "unreachable"
+    return next((_FAULTS[kind] for kind in type(error).__mro__ if kind in _FAULTS), "failed")
 
 
 def _shows_pictures(request: ModelRequest) -> bool:

@@ -112,6 +112,22 @@ Because = Literal["answer", "tools", "steering", "continuation", "compaction", "
 it off, with a shorter history, or because the last attempt said nothing."""
 
 
+Fault = Literal[
+    "key_refused",
+    "no_credit",
+    "model_missing",
+    "request_refused",
+    "too_long",
+    "busy",
+    "failed",
+    "unreachable",
+    "stalled",
+    "cut",
+    "garbled",
+]
+"""What was wrong with a model that did not answer; each has its sentence ``instead_…``."""
+
+
 @dataclass(frozen=True, slots=True)
 class StepRow:
     """One finished model call. ``model`` is ``provider/model``; ``stop`` the model's stop reason, "" for a step that
@@ -125,7 +141,7 @@ class StepRow:
     stop: str
     usage: Usage = field(default_factory=Usage)
     wanted: str = ""
-    fault: Literal["", "key_refused", "no_credit", "model_missing", "request_refused", "unreachable"] = ""
+    fault: Literal[Fault, ""] = ""
     because: Because = "answer"
     kind: Literal["step"] = "step"
 
@@ -208,6 +224,15 @@ class SummaryRow:
 
 
 @dataclass(frozen=True, slots=True)
+class MarkRow:
+    """A person marked a message of the turn as one to keep: ``mark`` is who and with what; ``holds`` False takes it back."""
+
+    mark: str
+    holds: bool = True
+    kind: Literal["mark"] = "mark"
+
+
+@dataclass(frozen=True, slots=True)
 class BreakRow:
     """``/new``: what came before is no longer history for prompts."""
 
@@ -226,6 +251,7 @@ Body = (
     | ResultRow
     | ReplyRow
     | EndRow
+    | MarkRow
     | BreakRow
 )
 

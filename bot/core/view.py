@@ -111,7 +111,8 @@ class Limits:
     writes them into the text. ``can_edit`` False: shown text can only be continued, never taken back. ``fleeting``, where
     it is not 0: what is not complete yet is shown as parts that are no messages and vanish by themselves after so many
     seconds. ``recheck``, where it is not 0: the platform does not tell when a message of the bot's is deleted, so one that
-    asks a person something is shown once more after so many seconds, to find out."""
+    asks a person something is shown once more after so many seconds, to find out. ``signs_in_threads``: the platform's own
+    signs of life are seen in threads alone; elsewhere the status line has to come as early as they do."""
 
     size: int
     unit: Literal["chars", "utf16", "bytes"] = "chars"
@@ -123,6 +124,7 @@ class Limits:
     label_chars: int = 64
     fleeting: float = 0.0
     recheck: float = 0.0
+    signs_in_threads: bool = False
 
     @property
     def gather(self) -> float:

@@ -88,8 +88,8 @@ class Gate:
         access = self._access.get(message.address.channel)
         if access is None:
             return WELCOME if self.is_owner(message.sender) else Verdict("refuse", "stranger")
-        if message.sender.is_bot and not access.bots:
-            return Verdict("silent", "a bot")
+        if message.sender.is_bot and not access.bots and message.sender.id not in (*access.owners, *access.users):
+            return Verdict("silent", "a bot")  # unless it is one that is let in by name
         if message.direct:
             return WELCOME if self._may_talk(message.sender) else Verdict("refuse", "stranger")
         if not self.serves(message.address.channel, message.address.chat, *message.places):

@@ -32,6 +32,7 @@ from bot.inbox.gate import NOT_ADDRESSED, Gate
 from bot.inbox.groups import ALLOW, Groups
 from bot.inbox.lanes import Lanes
 from bot.inbox.manners import Manners
+from bot.inbox.marks import Marks
 from bot.inbox.pairing import Pairing
 from bot.inbox.retries import RETRY, Retries
 from bot.inbox.revisions import Revisions
@@ -63,6 +64,7 @@ class Inbox:
         answer: Answer,
         revisions: Revisions,
         retries: Retries,
+        marks: Marks,
         overheard: OverheardRows,
         manners: Manners,
         groups: Groups,
@@ -70,7 +72,7 @@ class Inbox:
         language: str,
     ) -> None:
         self._gate, self._pairing, self._rows, self._lanes = gate, pairing, rows, lanes
-        self._approvals, self._revisions, self._retries = approvals, revisions, retries
+        self._approvals, self._revisions, self._retries, self._marks = approvals, revisions, retries, marks
         self._overheard, self._manners, self._groups = overheard, manners, groups
         self._answer, self._clock, self._language = answer, clock, language
         self._early = EarlyEdits(clock)
@@ -208,6 +210,8 @@ class Inbox:
 
     async def _reacted(self, reaction: Reaction) -> Receipt:
         async def apply(_: Inbound) -> str:
+            if await self._marks.noted(reaction):
+                return "marked"
             message = None if self._closed else await self._retries.disliked(reaction)
             if message is None or self._gate.verdict(message).kind != "welcome":
                 return "noted"

@@ -37,6 +37,8 @@ FIRST_SECONDS: Final = 0.9
 """The first preview leaves at so many characters or so long after the first token: within a second, with some to spare."""
 THINKING_SECONDS: Final = 4.0
 """A model that is silent for so long gets a thinking line, and with it a Stop button; until then typing is enough."""
+SIGN_SECONDS: Final = 0.6
+"""The same where there is no typing: somebody waits for a sign of life no longer than a second."""
 TICK_SECONDS: Final = 5.0
 """How often the seconds of a running tool move on; more slowly where the platform is slow or the tool takes long."""
 RETRY_SECONDS: Final = 60.0
@@ -227,7 +229,8 @@ class Publisher:
             return 0
         now = self._clock.monotonic()
         if self._first_token_at is None or not view.text.strip():
-            return max(0.0, self._began_at + THINKING_SECONDS - now) if limits.can_edit else None
+            silence = SIGN_SECONDS if limits.signs_in_threads and not self._to.thread else THINKING_SECONDS
+            return max(0.0, self._began_at + silence - now) if limits.can_edit else None
         return max(0.0, self._first_token_at + FIRST_SECONDS - now)
 
     async def _pause(self, seconds: float | None) -> bool:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import logging
+import shutil
 import sqlite3
+import struct
 import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -15,6 +19,8 @@ from bot.store.migrations import migrate
 log = logging.getLogger(__name__)
 
 _ASIDE: Final = "damaged-"
+_MENDED: Final = "mended.db"
+_HEADER_BYTES: Final = 100
 _OURS: Final = {"inbox", "transcript"}
 """Tables of every version."""
 _FAULTS: Final = {sqlite3.SQLITE_CORRUPT: "parts of it cannot be read", sqlite3.SQLITE_NOTADB: "it is no database"}
@@ -113,17 +119,62 @@ def _salvage(damaged: Path, fresh: sqlite3.Connection) -> tuple[int, list[str]]:
         row[0]
         for row in fresh.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
     ]
-    old = sqlite3.connect(uri_of(damaged, "rw"), uri=True)
     saved, cut = 0, []
-    try:
+    with _legible(damaged, fresh) as file, closing(_tolerant(file)) as old:
         for table in tables:
             rows, whole = _copy(old, fresh, table)
             saved += rows
             if not whole:
                 cut.append(table)
-    finally:
-        old.close()
     return saved, cut
+
+
+def _tolerant(file: Path) -> sqlite3.Connection:
+    """With a schema that may be written SQLite also reads a file that is shorter than its header says."""
+    db = sqlite3.connect(uri_of(file, "rw"), uri=True)
+    db.execute("PRAGMA writable_schema = ON")
+    return db
+
+
+@contextmanager
+def _legible(damaged: Path, fresh: sqlite3.Connection) -> Iterator[Path]:
+    """The file itself where its header can be read, else a copy for the time being with the header of a new store."""
+    with closing(_tolerant(damaged)) as db:
+        try:
+            db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            mended = None
+        except sqlite3.DatabaseError:
+            mended = damaged.with_name(_MENDED)
+    if mended is None:
+        yield damaged
+        return
+    try:
+        yield mended if _with_new_header(damaged, mended, fresh) else damaged
+    finally:
+        for suffix in ("", "-wal", "-shm"):
+            mended.with_name(f"{mended.name}{suffix}").unlink(missing_ok=True)
+
+
+def _with_new_header(damaged: Path, mended: Path, fresh: sqlite3.Connection) -> bool:
+    """Everything in the first 100 bytes is known but for the number of pages, which the file's size tells
+    (sqlite.org/fileformat2.html, section 1.3). False where there is no room for the copy."""
+    (page_bytes,) = fresh.execute("PRAGMA page_size").fetchone()
+    header = bytearray(fresh.serialize()[:_HEADER_BYTES])
+    header[18:20] = b"\x02\x02"  # the log beside it, if there is one, counts
+    header[28:32] = struct.pack(">I", damaged.stat().st_size // page_bytes)
+    header[32:40] = bytes(8)  # no list of free pages
+    header[92:96] = header[24:28]
+    try:
+        for suffix in ("", "-wal"):
+            old = damaged.with_name(f"{damaged.name}{suffix}")
+            if old.exists():
+                shutil.copyfile(old, mended.with_name(f"{mended.name}{suffix}"))
+        with mended.open("r+b") as file:
+            file.write(header)
+    except OSError as error:
+        log.error("the damaged store could not be copied to read it: %s", error)
+        return False
+    return True
 
 
 def _copy(old: sqlite3.Connection, fresh: sqlite3.Connection, table: str) -> tuple[int, bool]:

@@ -26,7 +26,7 @@ GRACE = 2
 """Seconds that requests in flight get to finish; the house rule is to close within 3."""
 GOODBYE = 0.2
 """Seconds in which open sockets may take leave."""
-FRAME_BYTES = 256 * 1024
+FRAME_BYTES = 1_310_720
 PING_INTERVAL = 20.0
 PING_TIMEOUT = 20.0
 KEEP_ALIVE = 20

@@ -14,6 +14,7 @@ from channels.slack.conversations import Conversation, Conversations
 from channels.slack.events import stamp
 from channels.slack.past import Past
 from channels.slack.refusals import Hushed, Unfit
+from channels.slack.revisits import Revisits
 from channels.slack.socket import End
 
 log = logging.getLogger(__name__)
@@ -34,7 +35,10 @@ Take = Callable[[Mapping[str, Any]], Awaitable[None]]
 class CatchUp:
     """``take`` is that of the socket: what was known already does nothing."""
 
-    def __init__(self, past: Past, conversations: Conversations, clock: Clock, name: str, team: str) -> None:
+    def __init__(
+        self, past: Past, conversations: Conversations, revisits: Revisits, clock: Clock, name: str, team: str
+    ) -> None:
+        self._revisits = revisits
         self._past, self._conversations, self._clock = past, conversations, clock
         self._name, self._team = name, team
         self._todo: dict[tuple[str, str], Conversation] = {}
@@ -59,6 +63,8 @@ class CatchUp:
         while True:
             await self._wanted.wait()
             self._wanted.clear()
+            async for event in self._revisits.changes():
+                await self._taken(event, take)
             found = 0
             while self._todo:
                 one = self._todo.pop(next(iter(self._todo)))
@@ -66,6 +72,17 @@ class CatchUp:
                 self._conversations.caught_up(one)
             if found:
                 log.info("%s looked at %d messages of the time in which it heard nothing", self._name, found)
+
+    def _told(self, event: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {"type": "event_callback", "team_id": self._team, "event": event}
+
+    async def _taken(self, event: Mapping[str, Any], take: Take) -> None:
+        for _ in range(TRIES):
+            try:
+                await take(self._told(event))
+                break
+            except StoreError:
+                await self._clock.sleep(AGAIN_SECONDS)
 
     async def _read(self, one: Conversation, take: Take) -> int:
         since = f"{max(self._clock.now() - OLDEST_SECONDS, 0.0):.6f}"
@@ -76,7 +93,7 @@ class CatchUp:
                 missed = () if closed else await self._past.since(one.chat, one.thread, oldest)
                 for raw in missed:
                     event = {**raw, "type": "message", "channel": one.chat, "event_ts": raw["ts"]}
-                    await take({"type": "event_callback", "team_id": self._team, "event": event})
+                    await take(self._told(event))
                 return len(missed)
             except (RateLimited, Hushed) as limited:
                 await self._clock.sleep(limited.retry_after)

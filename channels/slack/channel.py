@@ -34,7 +34,8 @@ from channels.slack.past import Past
 from channels.slack.people import People
 from channels.slack.posting import Posting
 from channels.slack.refusals import Hushed, Unfit
-from channels.slack.sessions import Sessions
+from channels.slack.revisits import Revisits
+from channels.slack.sessions import AGENT, Sessions
 from channels.slack.slash import Slash
 from channels.slack.socket import STALE_AFTER, End, Socket
 from channels.slack.streams import Streams
@@ -78,7 +79,8 @@ async def probe(config: Config) -> str:
         await http.aclose()
     if trouble := wire.permits.trouble("en"):
         raise ChannelError(trouble)
-    return f"the tokens are those of @{me.name} in {me.place}"
+    stop = "" if wire.permits.may_be_agent or config.streaming != "native" else f"; for Slack's own Stop button {AGENT}"
+    return f"the tokens are those of @{me.name} in {me.place}{stop}"
 
 
 class SlackChannel:
@@ -97,7 +99,8 @@ class SlackChannel:
             waits,
         )
         self._errands = Errands(kit.governor, kit.clock, TYPING_EVERY)
-        self._sessions = Sessions(self._wire, self._errands, kit.clock, kit.language)
+        native, off = config.streaming == "native", config.streaming == "off"
+        self._sessions = Sessions(self._wire, self._errands, kit.clock, kit.language, streams=native, beside=off)
         self._conversations = Conversations(kit.notes, kit.clock)
         self._past = Past(self._wire, kit.clock)
         self._people = People(self._wire, kit.clock)
@@ -107,9 +110,9 @@ class SlackChannel:
             size=SIZE_BYTES,
             unit="bytes",
             pace=CHAT_INTERVAL,
-            previews=config.streaming != "off",
+            previews=not off,
+            signs_in_threads=True,
         )
-        native = config.streaming == "native"
         self._streams = Streams(kit, self._wire, self._sessions, self._limits, self.render, streamable, on=native)
         self._traces = Traces(self._past, kit.clock)
         self._hearing = Hearing(self._wire.permits, kit.clock)
@@ -160,7 +163,8 @@ class SlackChannel:
         await self._conversations.load()
         thread_of = self._posting.thread_of
         intake = self._intake = Intake(self._kit, me, self._people, self._past, self._conversations, thread_of)
-        catch_up = CatchUp(self._past, self._conversations, self._kit.clock, self.name, me.team)
+        revisits = Revisits(self._past, self._kit.unanswered, self._kit.clock)
+        catch_up = CatchUp(self._past, self._conversations, revisits, self._kit.clock, self.name, me.team)
         socket = self._socket = Socket(self._wire, self._kit.clock, self.name)
 
         async def take(payload: Mapping[str, Any]) -> None:
@@ -193,6 +197,7 @@ class SlackChannel:
         """Who the bot is, asked once: the token is good, and this is the id under which it is mentioned."""
         if self._posting.me is None:
             me = self._posting.me = await self._patiently(lambda: who_am_i(self._wire))
+            self._sessions.name = me.name
             log.info("%s is @%s in %s", self.name, me.name, me.place)
         return self._posting.me
 
@@ -253,9 +258,8 @@ class SlackChannel:
     async def answer(self, press: ButtonPress, notice: str) -> None:
         """Returns at once: the event that brought the press must not wait for the answer to it."""
         if notice and press.token:
-            self._errands.surely(
-                press.address, CallKind.ANSWER, lambda: self._wire.respond(press.token, escaped(notice))
-            )
+            told = escaped(self._posting.typed(notice, press.address))
+            self._errands.surely(press.address, CallKind.ANSWER, lambda: self._wire.respond(press.token, told))
 
     async def fetch(self, file: FileRef) -> bytes:
         return await self._wire.download(file.id)

@@ -94,12 +94,14 @@ class Intake:
 
     async def _title(self, payload: Mapping[str, Any]) -> str:
         """Of the channel that the bot was added to."""
-        event = payload.get("event") or {}
-        if event.get("type") != "member_joined_channel" or event.get("user") != self._me.user:
+        event = payload.get("event")
+        if not isinstance(event, Mapping) or event.get("user") != self._me.user:
+            return ""
+        if event.get("type") != "member_joined_channel":
             return ""
         try:
             async with asyncio.timeout(LOOK_SECONDS):
-                return await self._past.title(str(event.get("channel") or ""))
+                return await self._past.title(place_of(payload)[0])
         except (ChannelError, TimeoutError) as error:
             log.info("what a channel is called is not known: %s", error)
             return ""

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import sqrt
 from typing import Any, Final
 
 from bot.core.ports import Clock
 from channels.slack.events import stamp
+from channels.slack.refusals import ThreadGone
 from channels.slack.tiers import Tier
 from channels.slack.wire import Wire
 
 PAGE: Final = 200
 PAGES: Final = 10
 GUESSES: Final = 5
-WIDER: Final = 8
+STEP: Final = 16
 
 Raw = Mapping[str, Any]
 
@@ -33,6 +35,14 @@ class Past:
         """What a channel is called. Raises ``ChannelError``."""
         told = (await self._wire.call("conversations.info", channel=chat)).get("channel")
         return str(told.get("name") or "") if isinstance(told, Mapping) else ""
+
+    async def one(self, chat: str, thread: str, ts: str) -> Raw | None:
+        """A message as it reads now; None where there is none. Raises ``ChannelError``."""
+        try:
+            answer = await self._asked(chat, thread, ts, 2, "", False, latest=ts)
+        except ThreadGone:
+            return None
+        return next((one for one in _messages(answer) if one.get("ts") == ts), None)
 
     async def latest(self, chat: str, thread: str, limit: int, *, marks: bool = False) -> Sequence[Raw]:
         """The newest ``limit`` messages, oldest first; with their metadata where ``marks`` are wanted. Raises
@@ -61,7 +71,8 @@ class Past:
                 too_short, found = reach, [one for one in end if one.get("ts") != root.get("ts")]
                 if len(found) >= limit:
                     break
-            reach = too_short * WIDER if 0 < too_short * WIDER < too_long else (too_short + too_long) / 2
+            wider = too_short * STEP or too_long / STEP
+            reach = wider if wider < too_long else sqrt(too_short * too_long)
         return found
 
     async def _end(self, chat: str, thread: str, oldest: str, marks: bool) -> tuple[list[Raw], bool]:
@@ -85,11 +96,14 @@ class Past:
                 break
         return found
 
-    async def _asked(self, chat: str, thread: str, oldest: str, limit: int, cursor: str, marks: bool) -> Raw:
+    async def _asked(
+        self, chat: str, thread: str, oldest: str, limit: int, cursor: str, marks: bool, latest: str = ""
+    ) -> Raw:
         method = "conversations.replies" if thread else "conversations.history"
         params: dict[str, Any] = {"channel": chat, "limit": limit}
         params |= {"ts": thread} if thread else {}
         params |= {"oldest": oldest} if oldest else {}
+        params |= {"latest": latest, "inclusive": True} if latest else {}
         params |= {"cursor": cursor} if cursor else {}
         params |= {"include_all_metadata": True} if marks else {}
         await self._tiers[method].turn()

@@ -16,6 +16,7 @@ _SCOPES = (
 )
 SCOPES: Final = frozenset(_SCOPES.split())
 """What everything in this folder together needs."""
+AGENT_SCOPE: Final = "assistant:write"
 CONNECTIONS: Final = "connections:write"
 """The one scope of the app-level token."""
 CONNECT: Final = "apps.connections.open"
@@ -76,6 +77,11 @@ class Permits:
         """The scopes that an owner has to add. Of an app of which nothing was told, those that calls were refused for."""
         known = SCOPES - self._scopes if self._scopes else frozenset[str]()
         return sorted({*known, *(needed for needed in self._missed if self.lacks(needed))})
+
+    @property
+    def may_be_agent(self) -> bool:
+        """Whoever declares the app an agent gives it this scope; it can be given without that as well."""
+        return not self._scopes or AGENT_SCOPE in self._scopes
 
     @property
     def hears(self) -> bool:

@@ -25,6 +25,7 @@ from channels.slack.slash import Slash
 from channels.slack.streams import Streams
 from channels.slack.tiers import Tier
 from channels.slack.traces import Traces, mark
+from channels.slack.typed import spelt, typed
 from channels.slack.wire import Me, Wire
 
 POSTS_PER_MINUTE: Final = 240
@@ -65,6 +66,7 @@ class Posting:
     async def say(self, message: UserMessage, text: str) -> None:
         """A sentence of the bot's own, in answer to a message that was turned away."""
         await self._posts.turn()
+        text = self.typed(text, message.address)
         try:
             await self._post(message.address, f"to {message.id}", {"text": escaped(text)})
         except Outside:
@@ -72,7 +74,12 @@ class Posting:
         except Hushed as hushed:  # posts are counted by conversation
             raise RateLimited(str(hushed), hushed.retry_after) from None
 
+    def typed(self, text: str, to: Address) -> str:
+        """A sentence of the bot's own as it reads there."""
+        return typed(text, to, self.me.name if self.me else "")
+
     async def show(self, to: Address, ref: Ref | None, part: Part) -> Ref:
+        part = spelt(part, to, self.me.name if self.me else "")
         kind = CallKind.FINAL if part.final else CallKind.PREVIEW
         try:
             if ref is None:
@@ -110,8 +117,10 @@ class Posting:
         """What stands there of a part that is about to be sent: where an earlier attempt may have arrived, and for turns
         that an earlier process began."""
         is_ours = self.arrivals.question(part.turn) is not None
-        if self.me is None or (is_ours and not self._traces.doubted(part.nonce)):
+        if is_ours and not self._traces.doubted(part.nonce):
             return None
+        if self.me is None:  # whose posts to look for is not known yet: better late than twice
+            raise ChannelUnreachable("Slack has not said yet who the bot is.", maybe_done=False)
         found = await self._traces.find(to, part.nonce, self.me)
         return self._stands(to, found) if found else None
 

@@ -30,7 +30,7 @@ _OUTSIDE = "channel_not_found not_in_channel no_permission"
 _CLOSED = (
     "is_archived restricted_action restricted_action_read_only_channel posting_to_channel_denied invalid_channel"
     " restricted_action_thread_only_channel restricted_action_non_threadable_channel restricted_action_thread_locked"
-    " access_denied ekm_access_denied messages_tab_disabled cannot_dm_bot user_disabled user_not_found thread_not_found"
+    " access_denied ekm_access_denied messages_tab_disabled cannot_dm_bot user_disabled user_not_found"
     " external_channel_migrating as_user_not_supported user_not_in_channel"
 )
 _GONE = "message_not_found cant_update_message cant_delete_message edit_window_closed message_not_owned_by_app"
@@ -64,6 +64,10 @@ class Outside(ChatClosed):
     """The app is no member of the conversation, or never was."""
 
 
+class ThreadGone(ChatClosed):
+    """Its first message is gone, and there are no others."""
+
+
 class TokenRefused(Unauthorised):
     """``code`` is Slack's name for what is wrong with the token."""
 
@@ -95,6 +99,7 @@ class Lost(Exception):
 _KINDS: Final[Mapping[str, tuple[type[ChannelError], str]]] = {
     code: (kind, sentence)
     for codes, kind, sentence in (
+        ("thread_not_found", ThreadGone, "There is no such thread any more."),
         ("streaming_state_conflict", StillOpen, "The message is still being streamed."),
         (_OUTSIDE, Outside, "The bot is no member of this conversation."),
         (_CLOSED, ChatClosed, "The bot may not write in this conversation."),

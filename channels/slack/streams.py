@@ -32,6 +32,8 @@ LONGEST_SECONDS: Final = 265.0
 LOOK_SECONDS: Final = 10.0
 PER_MINUTE: Final = 20
 """``startStream`` and ``stopStream`` are Tier 2."""
+HINT_SECONDS: Final = 2.0
+"""An answer that takes no longer needs no stopping."""
 THINKING: Final = "thinking"
 RUNNING: Final = "in_progress"
 REFUSALS_BORNE: Final = 3
@@ -44,7 +46,8 @@ Chunk = dict[str, Any]
 
 @dataclass(slots=True)
 class Stream:
-    """``sent`` is the Markdown that Slack accepted, made of ``raw``. Not ``certain``: the fate of a call is unknown."""
+    """``sent`` is the Markdown that Slack accepted, made of ``raw``; ``thinking`` the last status line. Not ``certain``: the
+    fate of a call is unknown."""
 
     to: Address
     ts: str
@@ -54,6 +57,9 @@ class Stream:
     sent: str = ""
     tasks: dict[str, Task] = field(default_factory=dict)
     began_tools: dict[str, float] = field(default_factory=dict)
+    thinking: str = ""
+    language: str = "en"
+    hinted: bool = False
     certain: bool = True
     over: bool = False
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -107,6 +113,7 @@ class Streams:
         """The ts of the new message; "" where Slack begins no stream there. After a few such refusals none is tried any
         more."""
         stream = Stream(to, "", self._kit.clock.monotonic(), part.nonce, grown(part, self._limits, self._render))
+        stream.language = self._sessions.language(question)
         tasks = self._tasks(stream, part)
         shown = {id: task for id, task in tasks.items() if part.index and task[1] != RUNNING}  # in earlier messages
         stream.sent = self._streamable(stream.raw)
@@ -175,6 +182,8 @@ class Streams:
             stream.certain = False
             raise
         stream.raw, stream.sent, stream.tasks = raw, sent, tasks
+        if not stream.hinted and self._kit.clock.monotonic() - stream.began >= HINT_SECONDS:
+            stream.hinted = self._sessions.growing(stream.to, stream.language)
         return True
 
     async def _close(self, stream: Stream, part: Part) -> bool:
@@ -219,6 +228,8 @@ class Streams:
 
     def _ended(self, stream: Stream) -> None:
         stream.over = True
+        if stream.hinted:
+            self._sessions.grown(stream.to)
         self._open.pop((stream.to.chat, stream.ts), None)
         self.none_at(stream.to, stream.ts)
 
@@ -246,9 +257,10 @@ class Streams:
         """The tools as cards; a running one says for how long. Where there is nothing else to show yet, what the status
         line says is one as well."""
         now = self._kit.clock.monotonic()
-        tasks = {id: (title, "complete") for id, (title, _) in stream.tasks.items() if id == THINKING}
+        tasks = {id: (stream.thinking, "complete") for id in stream.tasks if id == THINKING}
         if not part.view.text and not part.view.tools and not part.final:
-            tasks[THINKING] = (clipped(part.markdown.strip("*"), TITLE_CHARS) or "…", RUNNING)
+            stream.thinking = clipped(part.markdown.strip("*"), TITLE_CHARS) or "…"
+            tasks[THINKING] = (stream.thinking + self._sessions.hint(stream.to, stream.language), RUNNING)
         for line in part.view.tools:
             since = stream.began_tools.setdefault(line.call_id, now)
             seconds = int(now - since if line.seconds is None else line.seconds)

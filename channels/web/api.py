@@ -15,7 +15,7 @@ from starlette.routing import Route
 from bot.attachments.intake import MOST_BYTES, MOST_FILES
 from bot.attachments.opening import Opener
 from bot.inbox.retries import RETRY
-from channels.web.bodies import json_answer, json_body, language_of
+from channels.web.bodies import BODY_BYTES, CHAR_BYTES, json_answer, json_body, language_of
 from channels.web.desk import API_PREFIX, TEXT_CHARS, Desk
 from channels.web.events import numbered
 from channels.web.files import FileRoutes
@@ -27,6 +27,8 @@ from channels.web.story import past
 from channels.web.stream import EventStream, Following, Seats, cursor_of
 from channels.web.words import phrase
 
+MESSAGE_BYTES: Final = BODY_BYTES + CHAR_BYTES * TEXT_CHARS
+"""So that a text that is too long is told so in characters, and one that is not is taken however it is written."""
 CHATS: Final = 200
 HISTORY_ROWS: Final = 200
 MOST_HISTORY_ROWS: Final = 5000
@@ -79,7 +81,7 @@ class Api:
         return EventStream(following, self._seats, request)
 
     async def _messages(self, request: Request) -> Response:
-        body = await json_body(request)
+        body = await json_body(request, MESSAGE_BYTES)
         receipt = await self._desk.say(
             body.get("chat"), body.get("text"), body.get("id"), body.get("files"), self._language(request)
         )

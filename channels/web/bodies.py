@@ -14,6 +14,8 @@ from channels.web.refusal import Refused
 from channels.web.words import preferred
 
 BODY_BYTES: Final = 256 * 1024
+CHAR_BYTES: Final = 12
+"""One character in JSON takes as much where a client escapes all of them."""
 BODY_SECONDS: Final = 20.0
 
 

@@ -37,6 +37,7 @@ _REFUSALS: Final[Mapping[str, str]] = {
     "no_credit": "insufficient_quota",
     "model_missing": "model_not_found",
     "request_refused": "upstream_request_refused",
+    "garbled": "upstream_garbled",
 }
 DONE: Final = b"data: [DONE]\n\n"
 PING: Final = b": beat\n\n"

@@ -15,6 +15,7 @@ from bot.core.inbound import ButtonPress, FileRef, Inbound, Receipt, StopPressed
 from bot.core.ports import ChannelKit, Receive, owner_of
 from bot.core.text import storable
 from bot.core.transcript import KeptFile
+from bot.inbox.receiving import MAX_TEXT_CHARS
 from bot.inbox.retries import RETRY
 from channels.web.events import Hub
 from channels.web.refusal import Refused
@@ -22,7 +23,7 @@ from channels.web.screen import Said
 from channels.web.shown_file import attached
 from channels.web.uploads import Sent, Uploads
 
-TEXT_CHARS: Final = 32_000
+TEXT_CHARS: Final = MAX_TEXT_CHARS
 API_PREFIX: Final = "api-"
 DECISIONS: Final = ("once", "chat", "always", "deny")
 ANSWER_SECONDS: Final = 3.0

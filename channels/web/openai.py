@@ -37,7 +37,7 @@ from channels.web.completion import (
     sse,
     status_of,
 )
-from channels.web.desk import API_PREFIX, Desk
+from channels.web.desk import API_PREFIX, TEXT_CHARS, Desk
 from channels.web.gate import Gate, Verdict
 from channels.web.parts import Brought, Malformed
 from channels.web.refusal import Refused
@@ -165,6 +165,8 @@ class OpenAi:
     async def _answer(self, request: Request, wanted: Asked, language: str) -> Response:
         if wanted.model not in self._names():
             return self._unknown(wanted.model)
+        if len(wanted.text) > TEXT_CHARS:
+            raise Refused(413, "text_too_long", limit=TEXT_CHARS)
         id_ = uuid.uuid4().hex
         clock = self._desk.kit.clock
         files = tuple([await self._kept(file) for file in wanted.files])

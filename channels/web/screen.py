@@ -179,7 +179,10 @@ class Screen:
         return [*failed, ("done", done)]
 
     def snapshot(self) -> list[Unsent]:
-        """The whole turn in one ``token`` frame with offset 0, then each question that is open, then how it ended."""
+        """The whole turn in one ``token`` frame with offset 0, then each question that is open, then how it ended. Of a
+        turn that has not begun there are only its messages."""
+        if self.waits:
+            return [("message", {"turn": self.turn, **one.fields(self.turn)}) for one in self.said]
         whole: Fields = {
             "turn": self.turn,
             "offset": 0,

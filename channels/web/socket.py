@@ -19,7 +19,7 @@ from channels.web.screen import encoded
 from channels.web.stream import Batch, Following, Seats, cursor_of
 from channels.web.words import phrase, unstored
 
-FRAME_CHARS: Final = 200_000
+FRAME_CHARS: Final = 8192 + CHAR_BYTES * TEXT_CHARS
 
 
 class Socket:

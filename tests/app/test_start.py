@@ -44,7 +44,7 @@ NOT_ASKED_FOR = re.compile(
     |bot\.outbox\.formula\.(?!commands)\w+|channels\.web\.formula|pylatexenc
     |bot\.attachments\.(?:child|documents|pages|pictures)|PIL|mammoth|pypdfium2|python_calamine
     |channels\.(?:discord|slack|terminal)\.\w+|discord|slack_bolt|slack_sdk
-    |anthropic|ollama|xllamacpp|chromadb|prompt_toolkit|aiohttp\.web|telegram\.ext""",
+    |anthropic|ollama|xllamacpp|chromadb|prompt_toolkit|rich|pygments|cel|aiohttp\.web|telegram\.ext""",
     re.VERBOSE,
 )
 SETTLED_SECONDS = 0.3

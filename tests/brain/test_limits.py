@@ -71,6 +71,15 @@ async def test_a_call_that_was_cut_off_is_never_run_and_asked_for_with_more_room
     assert [request.model.max_tokens for request in house.provider.requests] == [8192, 64000, 64000]
 
 
+async def test_b129_calls_that_are_cut_off_again_and_again_end_the_turn(make_house: MakeHouse) -> None:
+    cut = [
+        [*calls(ToolCall(f"c{n}", "calculate", {}, invalid="cut off"))[:-1], *says("", stop=CUT)[1:]] for n in range(9)
+    ]
+    house = make_house(*cut)
+    assert await house.answer(await house.turn()) is StopReason.TRUNCATED
+    assert len(house.provider.requests) == CONTINUATIONS + 1
+
+
 def test_the_raised_limit_fits_the_window() -> None:
     model = ModelRef("a", "b", max_tokens=1024)
     assert with_raised_output(model, 1, 128_000).max_tokens == 8192

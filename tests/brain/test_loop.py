@@ -216,7 +216,14 @@ async def test_b125_b126_an_error_in_the_middle_takes_the_text_back_and_the_next
         (KeyRefused("x"), "a/big does not accept its key"),
         (NoCredit("x"), "no credit left"),
         (ModelMissing("x"), "does not exist at its provider"),
-        (ProviderBusy("x"), "could not be reached"),
+        (RequestRefused("x"), "the log says why"),
+        (ContextTooLong("x"), "/new"),
+        (ProviderBusy("x"), "the account's limits"),
+        (ProviderFailed("x"), "a fault on its side"),
+        (ProviderUnreachable("x"), "check the network and base_url"),
+        (StreamStalled("x"), "took too long to answer"),
+        (StreamCut("x"), "broke off its answer"),
+        (StreamGarbled("x"), "base_url may be wrong"),
     ],
 )
 async def test_that_another_model_had_to_answer_is_said_with_what_to_mend(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import string
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -12,6 +13,7 @@ from bot.core.stop import StopReason
 from bot.core.text import clipped, storable
 from bot.core.texts import TEXTS, language_of, say
 from bot.core.tool import Effect
+from bot.core.transcript import Fault
 
 
 @pytest.mark.parametrize("key", TEXTS)
@@ -49,6 +51,12 @@ def test_every_sentence_is_said_somewhere() -> None:
 def test_every_stop_reason_and_effect_has_its_sentence() -> None:
     assert {f"end_{reason.value}" for reason in StopReason} <= set(TEXTS)
     assert {f"effect_{effect.value}" for effect in Effect} <= set(TEXTS)
+
+
+def test_every_fault_of_the_model_that_was_wanted_has_its_own_sentence() -> None:
+    said = [say(f"instead_{fault}", "en", wanted="A", model="B") for fault in get_args(Fault)]
+    assert len(set(said)) == len(said) == 11
+    assert all("(" in one for one in said), "each says what to do"
 
 
 def test_the_language_follows_the_text_unless_it_is_set() -> None:

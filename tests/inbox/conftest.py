@@ -37,6 +37,7 @@ from bot.inbox.groups import Groups
 from bot.inbox.lanes import Lanes, WhenBusy
 from bot.inbox.links import Links
 from bot.inbox.manners import Manners
+from bot.inbox.marks import Marks
 from bot.inbox.model_commands import ModelCommands
 from bot.inbox.pairing import Pairing
 from bot.inbox.receiving import Inbox
@@ -253,6 +254,7 @@ def open_house(tmp_path: Path) -> OpenHouse:
                     approvals=approvals,
                     revisions=Revisions(store.inbox, lanes, brain, clock, language),
                     retries=Retries(store, lanes),
+                    marks=Marks(store, clock),
                     overheard=store.overheard,
                     manners=Manners("Bower", clock),
                     groups=groups,

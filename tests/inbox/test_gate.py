@@ -7,7 +7,7 @@ import pytest
 from bot.core.address import Address, Sender
 from bot.core.inbound import UserMessage
 from bot.inbox.access import Access
-from bot.inbox.gate import Gate
+from bot.inbox.gate import Gate, Verdict
 from bot.store.people import Person, Standing
 
 
@@ -38,6 +38,14 @@ def said(user: str, *, direct: bool = True, chat: str = "5", addressed: bool = T
 )
 def test_b232_access(access: dict[str, object], message: UserMessage, kind: str) -> None:
     assert Gate({"telegram": Access.model_validate(access)}).verdict(message).kind == kind
+
+
+@pytest.mark.parametrize("listed", ["users", "owners"])
+def test_b086_a_bot_that_the_list_names_is_heard_and_no_other_and_why_is_kept(listed: str) -> None:
+    gate = Gate({"telegram": Access.model_validate({listed: ["70"], "groups": ["5"]})})
+    for direct in (True, False):
+        assert gate.verdict(said("70", bot=True, direct=direct)).kind == "welcome"
+        assert gate.verdict(said("71", bot=True, direct=direct)) == Verdict("silent", "a bot")
 
 
 def test_a_channel_without_access_lets_in_only_the_person_it_has_proven() -> None:

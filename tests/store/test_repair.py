@@ -117,6 +117,48 @@ async def test_a_file_with_torn_pages_is_saved_around_them(tmp_path: Path) -> No
         await store.transcript.append(HERE, "after", 1.0, EndRow(StopReason.ANSWERED))
 
 
+@pytest.mark.parametrize(("share", "least"), [(0.5, 60), (0.9, 250)])
+async def test_a_file_that_was_cut_short_is_saved_as_far_as_it_goes(tmp_path: Path, share: float, least: int) -> None:
+    await filled(tmp_path)
+    path = tmp_path / FILE_NAME
+    with path.open("r+b") as file:
+        file.truncate(int(path.stat().st_size * share) // 4096 * 4096)
+    async with Store.open(tmp_path) as store:
+        assert store.loss is not None and "transcript" in store.loss.tables_cut
+        saved = await texts(store)
+        assert len(saved) >= least
+        await store.transcript.append(HERE, "after", 1.0, EndRow(StopReason.ANSWERED))
+
+
+@pytest.mark.parametrize(("begin", "end"), [(0, 16), (16, 18), (0, 100)])
+async def test_a_file_whose_header_was_overwritten_is_saved_whole(tmp_path: Path, begin: int, end: int) -> None:
+    await filled(tmp_path)
+    path = tmp_path / FILE_NAME
+    with path.open("r+b") as file:
+        file.seek(begin)
+        file.write(b"\xa5" * (end - begin))
+    damaged = path.read_bytes()
+    async with Store.open(tmp_path) as store:
+        assert store.loss is not None and store.loss.tables_cut == ()
+        assert len(await texts(store)) == 400
+        assert [kept.name for kept in store.loss.aside.iterdir()] == [FILE_NAME]
+        assert (store.loss.aside / FILE_NAME).read_bytes() == damaged
+
+
+async def test_a_log_beside_an_overwritten_header_counts(tmp_path: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path)], stdout=subprocess.PIPE, text=True) as writer:
+        assert writer.stdout is not None
+        while int(writer.stdout.readline()) < 50:
+            pass
+        writer.kill()
+    assert (tmp_path / f"{FILE_NAME}-wal").stat().st_size > 0
+    with (tmp_path / FILE_NAME).open("r+b") as file:
+        file.write(b"\xa5" * 100)
+    async with Store.open(tmp_path) as store:
+        kept = {row.turn for row in await store.inbox.unfinished()}
+    assert {f"t{n}" for n in range(51)} <= kept
+
+
 async def test_b246_one_row_that_cannot_be_read_leaves_the_others(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

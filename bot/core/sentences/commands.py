@@ -105,8 +105,9 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
     "link_direct_only": {"en": "Links are made in a direct chat with me.", "zh": "请在与我的私聊中进行关联。"},
     "link_code": {
         "en": "To tell me that you are the same person elsewhere, send me this there within {minutes} minutes:"
-        "\n\n`/link {code}`\n\nThen confirm it here.",
-        "zh": "要让我知道你在其他平台上是同一个人，请在 {minutes} 分钟内在那里发给我：\n\n`/link {code}`\n\n然后在这里确认。",
+        "\n\n`/link {code}` (on Slack: `/bowerbird link {code}`)\n\nThen confirm it here.",
+        "zh": "要让我知道你在其他平台上是同一个人，请在 {minutes} 分钟内在那里发给我："
+        "\n\n`/link {code}`（Slack 上：`/bowerbird link {code}`）\n\n然后在这里确认。",
     },
     "link_known": {
         "en": "Linked already: {identities}. `/link off` undoes it for this one.",
@@ -117,12 +118,13 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
         "zh": "{who} 发来了你的代码。如果那是你，请在这里发送 `/link {code}`；否则请忽略。",
     },
     "link_wait": {
-        "en": "Now send me `/link {code}` once more where you began ({channel}), and we are done.",
-        "zh": "现在请在你开始的地方（{channel}）再发送一次 `/link {code}`，即可完成。",
+        "en": "Now send me `/link {code}` (on Slack: `/bowerbird link {code}`) once more where you began ({channel}), and we"
+        " are done.",
+        "zh": "现在请在你开始的地方（{channel}）再发送一次 `/link {code}`（Slack 上：`/bowerbird link {code}`），即可完成。",
     },
     "link_other_side": {
-        "en": "Send `/link {code}` on the other platform first.",
-        "zh": "请先在另一个平台发送 `/link {code}`。",
+        "en": "Send `/link {code}` on the other platform first (on Slack: `/bowerbird link {code}`).",
+        "zh": "请先在另一个平台发送 `/link {code}`（Slack 上：`/bowerbird link {code}`）。",
     },
     "link_done": {"en": "Done: you and {who} are one person to me.", "zh": "完成：我会把你和 {who} 视为同一个人。"},
     "link_unknown": {

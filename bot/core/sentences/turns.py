@@ -131,12 +131,38 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
         "zh": "提供方没有 {wanted}（请机器人所有者检查 config.yaml 中的 brain.llm），因此由 {model} 回答。",
     },
     "instead_request_refused": {
-        "en": "{wanted} refused this request, so {model} answered.",
-        "zh": "{wanted} 拒绝了这次请求，因此由 {model} 回答。",
+        "en": "{wanted} refused this request (the log says why), so {model} answered.",
+        "zh": "{wanted} 拒绝了这次请求（原因见日志），因此由 {model} 回答。",
+    },
+    "instead_too_long": {
+        "en": "This conversation is too long for {wanted} (/new starts another one), so {model} answered.",
+        "zh": "这段对话对 {wanted} 来说太长（发送 /new 可开始新的对话），因此由 {model} 回答。",
+    },
+    "instead_busy": {
+        "en": "{wanted} has too much to do right now (if that goes on, the owner should look at the account's limits),"
+        " so {model} answered.",
+        "zh": "{wanted} 目前过于繁忙（如持续如此，请机器人所有者检查账户限额），因此由 {model} 回答。",
+    },
+    "instead_failed": {
+        "en": "{wanted} has a fault on its side (all one can do is try again later), so {model} answered.",
+        "zh": "{wanted} 一方出现故障（只能稍后再试），因此由 {model} 回答。",
     },
     "instead_unreachable": {
-        "en": "{wanted} could not be reached, so {model} answered.",
-        "zh": "无法连接 {wanted}，因此由 {model} 回答。",
+        "en": "{wanted} could not be reached (the owner should check the network and base_url), so {model} answered.",
+        "zh": "无法连接 {wanted}（请机器人所有者检查网络和 base_url），因此由 {model} 回答。",
+    },
+    "instead_stalled": {
+        "en": "{wanted} took too long to answer (if that goes on, another model is the better choice), so {model} answered.",
+        "zh": "{wanted} 响应时间过长（如持续如此，建议改用其他模型），因此由 {model} 回答。",
+    },
+    "instead_cut": {
+        "en": "{wanted} broke off its answer (if that goes on, the owner should check the network), so {model} answered.",
+        "zh": "{wanted} 在回答中途断开（如持续如此，请机器人所有者检查网络），因此由 {model} 回答。",
+    },
+    "instead_garbled": {
+        "en": "What {wanted} sent is no answer of a model (its base_url may be wrong: the owner should check it in config.yaml),"
+        " so {model} answered.",
+        "zh": "{wanted} 返回的内容不是模型的回答（base_url 可能有误，请机器人所有者在 config.yaml 中检查），因此由 {model} 回答。",
     },
     # what keeps a model from answering, and who can mend it (bot.core.faults)
     "with_reference": {"en": "{told} (Reference {reference})", "zh": "{told}（编号 {reference}）"},
@@ -235,6 +261,8 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
     },
     # the live message on platforms that show only text
     "slack_status": {"en": "is thinking…", "zh": "正在思考…"},
+    "slack_writing": {"en": "is writing…", "zh": "正在写…"},
+    "slack_stop": {"en": " · “@{name} stop” stops it", "zh": " · 发送“@{name} stop”可停止"},
     "status_thinking": {"en": "thinking…", "zh": "正在思考…"},
     "status_waiting": {"en": "waiting for your decision", "zh": "等待你的决定"},
     "status_seconds": {"en": "{seconds} s", "zh": "{seconds} 秒"},

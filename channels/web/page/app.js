@@ -66,7 +66,7 @@ function frame(news) {
 
 function about(news) {
   status.set(news);
-  if (news.limits) attach.limit(news.limits);
+  if (news.limits) (attach.limit(news.limits), composer.limit(news.limits));
 }
 
 function finished(turn) {

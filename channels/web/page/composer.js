@@ -12,6 +12,8 @@ export class Composer {
     this.told = told;
     this.attach = attach;
     this.waits = false;
+    this.most = Infinity;
+    this.excess = $("#too-long");
     this.form = $("#composer");
     this.box = $("#message");
     this.sendButton = $("#send");
@@ -37,6 +39,7 @@ export class Composer {
   }
 
   submit() {
+    if (!this.excess.hidden) return this.told.announce(this.excess.textContent);
     if ((!this.text && this.attach.isEmpty) || this.attach.complains()) return;
     if (this.attach.isBusy) return this.wait();
     const text = this.text;
@@ -65,9 +68,26 @@ export class Composer {
     this.changed();
   }
 
+  // The most characters that a message may have.
+  limit({ text_chars: most = Infinity }) {
+    this.most = most;
+    this.measure();
+  }
+
+  measure() {
+    // a character beyond the first 65,536 counts twice in JavaScript, and once on the server
+    const count = this.text.length > this.most ? [...this.text].length : 0;
+    const began = this.excess.hidden;
+    this.excess.hidden = count <= this.most;
+    if (this.excess.hidden) return;
+    this.excess.textContent = say("too_long", { count: count.toLocaleString(document.documentElement.lang), most: this.most.toLocaleString(document.documentElement.lang) });
+    if (began) this.told.announce(this.excess.textContent);
+  }
+
   changed() {
+    this.measure();
     this.waits = this.waits && !this.attach.isEmpty;
-    this.sendButton.disabled = this.text === "" && this.attach.isEmpty;
+    this.sendButton.disabled = !this.excess.hidden || (this.text === "" && this.attach.isEmpty);
     this.sendButton.classList.toggle("waits", this.waits);
     this.grow();
     try {

@@ -17,6 +17,7 @@ export class Turn {
     this.cards = new Map();
     this.started = this.over = false;
     this.messages = make("div", { class: "messages" });
+    this.queue = make("p", { class: "status queued", hidden: true, text: say("queued") });
     this.activity = new Activity();
     this.answer = new Answer();
     this.asks = make("div", { class: "cards" });
@@ -26,7 +27,7 @@ export class Turn {
     this.fileFrame = "[]";
     this.foot = make("footer", { hidden: true });
     this.reply = make("div", { class: "reply", hidden: true }, this.activity.element, this.answer.element, this.asks, this.status, this.notes, this.files, this.foot);
-    this.element = make("section", { class: "turn", "data-turn": id }, this.messages, this.reply);
+    this.element = make("section", { class: "turn", "data-turn": id }, this.messages, this.queue, this.reply);
     this.unclock = null;
   }
 
@@ -176,6 +177,11 @@ export class Turn {
     this.unclock = everySecond(tick);
   }
 
+  // Behind a turn that is being answered, a message that the server has waits until that one is over, or takes it in.
+  queued(behind) {
+    this.queue.hidden = this.started || this.id.startsWith("mine-") || !behind;
+  }
+
   leave() {
     this.unclock?.();
     this.element.remove();
@@ -239,6 +245,8 @@ export class Conversation {
     for (const said of frame.said || (frame.type === "message" ? [frame] : [])) this.adopt(said, turn);
     turn.take(frame);
     if (frame.type === "done" && wasLive && !quietly) soon(() => this.told.finished(turn));
+    const busy = this.live.length > 0;
+    for (const one of this.turns.values()) one.queued(busy);
     this.days();
   }
 

@@ -341,6 +341,7 @@ async def test_being_added_to_a_guild_is_heard_each_time_and_names_nobody() -> N
             await ears.said(ears.sim.channel(guild, "general"), ann, "hello")
             assert not any(isinstance(one, Joined) for one in ears.all), "a guild that is back is none that is new"
             ears.sim.kick(guild)
+            await ears.house.clock.advance(60.0)
         first, second = told
         assert first.id != second.id and first.sender.id == "" and (first.group, first.title) == ("555", "New")
 

@@ -12,7 +12,7 @@ from tests.sim.discord import Channel, DiscordSim, Guild, Person
 from tests.sim.llm import LlmSim, When, answer, gate, text
 
 AUTO = CONFIG.replace("    access:", "    threads: auto\n    access:")
-OLD = answer(text("The old answer begins with words. "), gate("never"), when=When(user="old"))
+OLD = answer(text("The old answer begins with words. "), gate("never"), when=When(user="old"), repeat=True)
 
 
 def asked(llm: LlmSim) -> str:
@@ -54,13 +54,15 @@ async def test_a_question_that_was_deleted_while_the_bot_was_down_stops_its_turn
 async def test_what_has_not_changed_goes_on_and_a_command_is_no_message_that_could_be_gone(
     bot: StartBot, discord: DiscordSim, llm: LlmSim, dm: Channel, ann: Person
 ) -> None:
-    llm.script(OLD, answer(text("It goes on and comes to its end."), repeat=True))
+    llm.script(OLD)
     async with bot():
-        await discord.until(lambda sim: sim.commands.known)
+        await discord.until(lambda sim: sim.commands.syncs)
         await discord.say(dm, ann, "old question")
         await discord.until(lambda sim: "old answer" in str(sim.bot_texts(dm)))
         await discord.slash(dm, ann, "retry")
         await discord.until(lambda sim: len(sim.bot_texts(dm)) == 2)
+    llm.reset()
+    llm.script(answer(text("It goes on and comes to its end."), repeat=True))
     async with bot():
         await discord.until(lambda sim: "comes to its end" in sim.bot_texts(dm)[-1])
         await asyncio.sleep(0.5)

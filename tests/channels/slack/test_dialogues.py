@@ -183,14 +183,30 @@ async def test_a_status_shows_life_and_ends_with_the_first_words(
     assert len(slack.called("assistant.threads.setStatus")) == 1
 
 
-async def test_beside_a_thread_the_status_is_taken_back(
+async def test_beside_a_thread_an_answer_that_comes_whole_has_a_status_which_is_taken_back(
     bot: StartBot, slack: SlackSim, llm: LlmSim, ann: Person, dm: Channel
 ) -> None:
     llm.script(answer(sleep(1.5), text("There you are, at last, with a few words.")))
-    async with bot():
+    async with bot("off"):
         asked = await slack.say(dm, ann, "你好吗")
         await slack.until(lambda sim: sim.status(dm, asked["ts"]) == "正在思考…")
         await slack.until(lambda sim: texts(sim, dm) and not sim.status(dm, asked["ts"]))
+
+
+@pytest.mark.parametrize("streaming", STREAMING)
+async def test_beside_a_thread_a_line_shows_within_a_second_that_somebody_thinks(
+    bot: StartBot, slack: SlackSim, llm: LlmSim, ann: Person, dm: Channel, streaming: str
+) -> None:
+    llm.script(answer(sleep(3), text("There you are, at last, with a few words.")))
+    async with bot(streaming):
+        await slack.say(dm, ann, "hello")
+        asked_at = slack.world.monotonic()
+        await slack.until(lambda sim: texts(sim, dm))
+        [line] = said(slack, dm)
+        assert line.text == "thinking…" and [button.label for button in line.buttons] == ["Stop"]
+        assert slack.world.monotonic() - asked_at < 2  # a second, on a machine that is not so busy
+        await slack.until(lambda sim: texts(sim, dm) == ["There you are, at last, with a few words."])
+    assert slack.called("assistant.threads.setStatus") == []
 
 
 @pytest.mark.parametrize("streaming", STREAMING)

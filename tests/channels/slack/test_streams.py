@@ -106,12 +106,44 @@ async def test_while_nothing_is_said_a_card_shows_that_somebody_thinks() -> None
         turn.emit(ThinkingStarted())
         await house.clock.advance(6)
         [shown] = turn.shown
-        assert shown.streaming and [(card.title, card.status) for card in shown.cards] == [("thinking…", "in_progress")]
+        title = "thinking… · “@bowerbird stop” stops it"  # the app is no agent: Slack shows no button
+        assert shown.streaming and [(card.title, card.status) for card in shown.cards] == [(title, "in_progress")]
         await turn.write(WORDS, 20)
         turn.end()
         await turn.delivered(within=5)
         sound(house, turn, WHOLE)
-        assert [card.status for card in turn.shown[0].cards] == ["complete"] and methods(turn)[0] == "startStream"
+        [card] = turn.shown[0].cards
+        assert (card.title, card.status) == ("thinking…", "complete") and methods(turn)[0] == "startStream"
+
+
+@pytest.mark.parametrize("agent", [False, True])
+async def test_where_slack_shows_no_button_a_line_says_how_a_long_answer_is_stopped(
+    agent: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with stage("native", agent=agent) as house:
+        room, statuses = house.room(), list[str]()
+        turn = await house.ask(room)
+        for number in range(6):
+            await turn.write(WORDS[number * 12 : (number + 1) * 12], 12)
+            statuses.append(house.sim.status(room, turn.to.thread))
+        turn.end()
+        await turn.delivered(within=5)
+        await house.clock.advance(1)
+        hint = "is writing… · “@bowerbird stop” stops it"
+        assert (hint in statuses) is not agent and house.sim.status(room, turn.to.thread) == ""
+        assert ("no Stop button" in caplog.text) is not agent
+        assert house.sim.violations == [] and house.sim.pings == []
+
+
+async def test_an_agent_that_does_not_hear_of_its_button_says_how_as_well(caplog: pytest.LogCaptureFixture) -> None:
+    async with stage("native", agent=True) as house:
+        house.sim.subscriptions.discard("agent_session_stopped")
+        turn = await house.ask(house.room())
+        await turn.write(WORDS[:60], 12)
+        assert "“@bowerbird stop”" in house.sim.status(turn.channel, turn.to.thread)
+        turn.end()
+        await turn.delivered(within=5)
+        assert caplog.text.count("no Stop button") == 1 and "agent_session_stopped" in caplog.text
 
 
 async def test_b015_a_stream_that_is_deleted_on_the_way_is_shown_again_whole() -> None:

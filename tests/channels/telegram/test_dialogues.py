@@ -180,3 +180,35 @@ async def test_a_copy_whose_sending_was_never_confirmed_is_explained_and_its_sto
     whole = "The first half of the answer stands here. And the second."
     assert telegram.bot_texts(chat) == [leftover.text, f"{whole}\n\n{say('copy_above')}"]
     assert answered.message_id != leftover.message_id and "Stop" in leftover.buttons
+
+
+async def test_b077_commands_with_the_bots_name_are_its_own_and_those_with_anothers_are_not(
+    bot: StartBot, telegram: TelegramSim, llm: LlmSim
+) -> None:
+    group = telegram.group(-1001, "Team", members=[ann := telegram.person(7, "Ann")], bot_privacy=False)
+    async with bot():
+        said = []
+        for words in ("/status@bowerbird_bot", "/status@OtherBot", "/weather Rome", "/STATUS@BOWERBIRD_BOT", "/status"):
+            said.append((await telegram.say(group, ann, words))["message_id"])
+        await telegram.until(lambda sim: len(sim.bot_texts(group)) == 3, timeout=25)
+        await asyncio.sleep(0.5)
+    shown = [one for one in telegram.visible(group) if one.from_bot]
+    assert [one.reply_to for one in shown] == [said[0], said[3], said[4]]
+    assert all(one.text.startswith("Bowerbird") for one in shown) and llm.requests == []
+
+
+async def test_b082_what_is_not_meant_for_the_bot_costs_no_call_and_holds_nobody_up(
+    bot: StartBot, telegram: TelegramSim, llm: LlmSim
+) -> None:
+    llm.script(answer(text("Hello there, nice to meet you.")))
+    group = telegram.group(-1001, "Team", members=[ann := telegram.person(7, "Ann")], bot_privacy=False)
+    chat = telegram.private(ann)
+    async with bot():
+        for number in range(50):
+            await telegram.say(group, ann, f"chatter {number}")
+        await telegram.say(chat, ann, "hello")
+        await telegram.until(lambda sim: sim.bot_texts(chat) == ["Hello there, nice to meet you."], timeout=8)
+        await telegram.until(lambda sim: not sim.pending)
+        await asyncio.sleep(0.3)
+    assert len(llm.requests) == 1 and telegram.bot_texts(group) == []
+    assert "chatter" not in str(llm.requests[0].body)

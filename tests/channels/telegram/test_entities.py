@@ -83,7 +83,11 @@ def growing(markdown: str) -> Rendered:
         ("so $\\no{x}$", "so $\\no{x}$", ["code $\\no{x}$"]),
         ("\\[ a\n+ b \\]", "a + b", []),
         ("\\[ a\n\\no \\]", "\\[ a\n\\no \\]", ["pre \\[ a\n\\no \\]"]),
-        ("$$\\binom{a}{b}$$\n\n$$(\\begin{matrix} 1 \\\\ 2 \\end{matrix})$$", "C(a, b)\n\n( 1 )\n  2", ["pre ( 1 )\n  2"]),
+        (
+            "$$\\binom{a}{b}$$\n\n$$(\\begin{matrix} 1 \\\\ 2 \\end{matrix})$$",
+            "C(a, b)\n\n( 1 )\n  2",
+            ["pre ( 1 )\n  2"],
+        ),
         ("$5 and $6", "$5 and $6", []),
         ("**注意：**请", "注意：请", ["bold 注意："]),
         ("norm ||x|| + ||y||, a || b, ||||", "norm ||x|| + ||y||, a || b, ||||", []),

@@ -28,6 +28,36 @@ def forum(telegram: TelegramSim) -> Chat:
     return telegram.group(-1001, "Team", members=people, forum=True, admin=True)
 
 
+async def test_b076_everything_that_is_shown_stays_in_the_topic_of_its_question(
+    bot: StartBot, telegram: TelegramSim, llm: LlmSim, forum: Chat
+) -> None:
+    """Growing, asking, stopped, a command's answer and a refusal; nothing of it in the person's private chat."""
+    llm.script(
+        answer(text(FIRST), NOTE),
+        answer(text(REST)),
+        answer(text(FIRST), gate("never"), text(REST)),
+        answer(text(REST)),
+    )
+    topic, ann, me = 2947, telegram.world.people[7], telegram.world.bot.username
+    telegram.private(ann)
+    async with bot():
+        await telegram.say(forum, ann, f"@{me} note milk", thread=topic)
+        await telegram.until(lambda sim: any("Allow once" in one.buttons for one in by_bot(sim, forum, topic)))
+        [asking] = by_bot(telegram, forum, topic)
+        await telegram.press(forum, ann, asking.message_id, "Allow once")
+        await telegram.until(lambda sim: REST in by_bot(sim, forum, topic)[-1].text)
+        await telegram.say(forum, ann, f"@{me} go on", thread=topic)
+        await telegram.until(lambda sim: len(by_bot(sim, forum, topic)) == 2)
+        await telegram.say(forum, ann, f"/stop@{me}", thread=topic)
+        await telegram.until(lambda sim: len(by_bot(sim, forum, topic)) == 3)
+        await telegram.say(forum, ann, f"@{me}", thread=topic)
+        await telegram.until(lambda sim: len(by_bot(sim, forum, topic)) == 4)
+        await telegram.until(lambda sim: any("Stopped." in one.text for one in by_bot(sim, forum, topic)))
+    shown = [call for call in telegram.calls if call.method in ("sendMessage", "sendChatAction")]
+    assert {(call.chat_id, call.params["message_thread_id"]) for call in shown} == {(-1001, str(topic))}
+    assert telegram.bot_texts(telegram.chat(7)) == []
+
+
 async def test_the_answer_and_its_reply_stay_in_the_topic(
     bot: StartBot, telegram: TelegramSim, llm: LlmSim, forum: Chat
 ) -> None:

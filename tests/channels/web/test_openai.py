@@ -180,7 +180,9 @@ async def test_a_failed_turn_is_an_error_and_not_an_answer(stop: StopReason, sta
         ("no_credit", 502, "insufficient_quota"),
         ("model_missing", 502, "model_not_found"),
         ("request_refused", 502, "upstream_request_refused"),
+        ("garbled", 502, "upstream_garbled"),
         ("unreachable", 503, "provider_unavailable"),
+        ("busy", 503, "provider_unavailable"),
     ],
 )
 async def test_what_a_vendor_refuses_us_is_told_from_what_passes(fault: Any, status: int, code: str) -> None:
