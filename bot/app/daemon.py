@@ -12,6 +12,7 @@ from typing import Any, Final
 from bot.app.about import About, version
 from bot.app.alarm import Alarm
 from bot.app.chain import Chain
+from bot.app.commanding import commands_of
 from bot.app.compared import route_routes
 from bot.app.control import ControlServer, control_app
 from bot.app.edges import Edges, http_place
@@ -19,19 +20,20 @@ from bot.app.faults import ModelFaults
 from bot.app.intake import intake_of
 from bot.app.local import LocalModel
 from bot.app.lock import FolderLock
-from bot.app.metered import MeteredProvider
+from bot.app.metered import MeteredProvider, metered
 from bot.app.notify import ServiceManager, keep_informed
 from bot.app.pairing import gate_of, pair_routes
+from bot.app.persona import persona_of
 from bot.app.reading import reader_of
 from bot.app.routes import ConfiguredRoutes
 from bot.app.store_watch import watch_store
 from bot.attachments.retention import Retention
 from bot.brain.approvals import Approvals
 from bot.brain.calls import Bench
+from bot.brain.compaction import Compaction
 from bot.brain.limits import TurnLimits
 from bot.brain.loop import Brain
 from bot.brain.policy import Policy
-from bot.brain.prompt import Persona
 from bot.brain.purse import MoneyLimits, Purse
 from bot.brain.skills.active import Skills
 from bot.brain.skills.shelf import SkillShelf
@@ -40,26 +42,23 @@ from bot.config.loaded import Config
 from bot.config.packaged import packaged_skills
 from bot.config.services import answers
 from bot.core.errors import StoreError
-from bot.core.inbound import Inbound, Receipt, UserMessage
-from bot.core.ports import Clock, Receive
+from bot.core.inbound import UserMessage
+from bot.core.ports import Clock
 from bot.core.stop import StopReason
 from bot.core.tasks import first_of
 from bot.core.texts import language_of, say
 from bot.inbox.admission import LIVE_TURNS, Admission
 from bot.inbox.announcements import Announcements
-from bot.inbox.commands import Commands, Stopped, models_told
+from bot.inbox.commands import Stopped
 from bot.inbox.groups import Groups
 from bot.inbox.lanes import Lanes
-from bot.inbox.links import Links
 from bot.inbox.manners import Manners
 from bot.inbox.marks import Marks
-from bot.inbox.model_commands import ModelCommands
 from bot.inbox.pairing import Pairing
 from bot.inbox.receiving import Inbox
 from bot.inbox.retries import Retries
 from bot.inbox.revisions import Revisions
 from bot.inbox.settings import Settings
-from bot.inbox.skill_commands import SkillCommands
 from bot.inbox.turns import TurnRunner
 from bot.memory.embedding import EmbeddedEmbedder, is_installed
 from bot.net.http import Transport
@@ -147,6 +146,7 @@ class Daemon:
             config, self._chain, self._provider, self._embedder, store.usage, self._purse, clock, self._zone
         )
         self._routes = ConfiguredRoutes(config, self._chain, self._reader)
+        self._compaction = Compaction(self._provider, self._routes, store, self._purse, clock)
         self._edges = Edges(BucketGovernor(clock), clock, store, self._metrics)
         self._lanes: Lanes | None = None
         self._inbox: Inbox | None = None
@@ -190,7 +190,7 @@ class Daemon:
             edges.create_task(self._prepare_model())
             async with asyncio.TaskGroup() as turns:
                 inbox = self._inbox = self._build_inbox(turns)
-                receive = self._counted(inbox.receive)
+                receive = metered(inbox.receive, self._metrics, self._note_trouble)
                 await self._pairing.load()
                 await self._settings.load()
                 await self._groups.load()
@@ -204,6 +204,7 @@ class Daemon:
                     self._chain.watch(),
                     self._faults.watch(),
                     self._metrics.watch_loop(),
+                    self._compaction.run(),
                     Retention(self._store.files, self._store.inbox, self._store.transcript, self._clock).run(),
                     watch(self._about),
                     self._keep_informed(manager),
@@ -237,24 +238,19 @@ class Daemon:
         brain, attach = self._brain(), intake_of(self._config, self._edges, self._models, self._store, self._clock).take
         runner = TurnRunner(
             brain=brain,
-            commands=Commands(
-                self._store.usage,
-                self._about,
-                self._stop_others,
+            commands=commands_of(
+                self._store,
+                self._clock,
                 self._zone,
-                self._pairing,
-                self._settings,
-                Links(self._store.links, self._clock, self._announcements.tell),
-                self._purse,
-                ModelCommands(
-                    self._settings,
-                    self._store.transcript,
-                    self._routes.find,
-                    self._models.reset,
-                    lambda turn: self._gate.is_owner(turn.sender),
-                    lambda language: models_told(self._about(), language),
-                ),
-                SkillCommands(self._skills, self._store.transcript),
+                about=self._about,
+                stop=self._stop_others,
+                pairing=self._pairing,
+                settings=self._settings,
+                announcements=self._announcements,
+                purse=self._purse,
+                routes=self._routes,
+                models=self._models,
+                skills=self._skills,
             ),
             publisher=self._edges.publisher,
             store=self._store,
@@ -292,27 +288,12 @@ class Daemon:
             language=self._config.language,
         )
 
-    def _counted(self, receive: Receive) -> Receive:
-        """``receive``, with the metrics and the trouble that it meets kept up to date."""
-
-        async def counted(inbound: Inbound) -> Receipt:
-            try:
-                receipt = await receive(inbound)
-            except StoreError as error:
-                self._note_trouble(error)
-                raise
-            self._metrics.inbound(inbound.address.channel, inbound.kind)
-            self._note_trouble(None)
-            return receipt
-
-        return counted
-
     def _brain(self) -> Brain:
         config, limits = self._config, self._config.brain.limits
         return Brain(
             provider=self._provider,
             routes=self._routes,
-            persona=self._persona,
+            persona=lambda: persona_of(config, self._local.profile),
             bench=Bench(find_tools(), config.tools.files.root, self._zone),
             policy=Policy(config.tools.approve),
             approvals=self._approvals,
@@ -321,23 +302,12 @@ class Daemon:
             limits=TurnLimits(limits.tool_calls, limits.turn_tokens, limits.turn_seconds),
             purse=self._purse,
             skills=self._skills,
+            consider=self._compaction.consider,
         )
 
     def _wrong_with_models(self, language: str) -> Sequence[str]:
         """What keeps models from answering: their providers' faults, and a budget that is spent."""
         return [*self._faults.sentences(language), *([say("money_spent", language)] if self._purse.is_spent else [])]
-
-    def _persona(self) -> Persona:
-        """SOUL.md as it is now; without it the assistant still has its name."""
-        try:
-            soul = self._config.soul.read_text(encoding="utf-8-sig", errors="replace")
-        except OSError:
-            soul = ""
-        return Persona(
-            soul or f"You are {self._config.name}, a helpful assistant.",
-            self._local.profile,
-            self._config.brain.constraints,
-        )
 
     def _turn_of(self, row: InboxRow, message: UserMessage) -> Turn:
         limits = self._edges.limits(message.address)
@@ -345,16 +315,8 @@ class Daemon:
         self._metrics.turn_started()
         settings = self._settings.of(message.address)
         language = language_of(message.text, settings.language or self._config.language, message.sender.language)
-        return Turn(
-            row.turn,
-            message,
-            language,
-            limits.can_edit,
-            limits.gather,
-            settings.timezone,
-            settings.work,
-            settings.model,
-        )
+        chosen = (settings.timezone, settings.work, settings.model)
+        return Turn(row.turn, message, language, limits.can_edit, limits.gather, *chosen)
 
     def _ended(self, turn: Turn, reason: StopReason) -> None:
         began = self._began.pop(turn.id, self._clock.monotonic())

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 
 from bot.app.faults import ModelFaults
 from bot.core.address import Address
-from bot.core.errors import ChannelError, ModelResting, ProviderError
-from bot.core.inbound import ButtonPress, FileRef, Inbound
+from bot.core.errors import ChannelError, ModelResting, ProviderError, StoreError
+from bot.core.inbound import ButtonPress, FileRef, Inbound, Receipt
 from bot.core.model import ModelEvent, ModelRequest, ModelUsage, Usage
 from bot.core.ports import Channel, Provider, Receive
 from bot.core.view import Limits, Part, Ref, Rendered
@@ -90,3 +90,19 @@ class MeteredChannel:
 
     async def history(self, of: Address, limit: int) -> Sequence[Inbound]:
         return await self._inner.history(of, limit)
+
+
+def metered(receive: Receive, metrics: Metrics, met: Callable[[StoreError | None], None]) -> Receive:
+    """``receive``, counted; ``met`` hears what keeps it from storing, and None when it has stored."""
+
+    async def counted(inbound: Inbound) -> Receipt:
+        try:
+            receipt = await receive(inbound)
+        except StoreError as error:
+            met(error)
+            raise
+        metrics.inbound(inbound.address.channel, inbound.kind)
+        met(None)
+        return receipt
+
+    return counted

@@ -79,7 +79,7 @@ def turn_messages(rows: Sequence[Row], pictures: Mapping[str, bytes] = NO_PICTUR
                 calls.extend(block for block in kept if isinstance(block, CallBlock))
             case ResultRow() as result:
                 text = "\n\n".join((result.text, fenced("notice", result.notice)) if result.notice else (result.text,))
-                results[result.call_id] = ResultBlock(result.call_id, result.name, text, result.error)
+                results[result.call_id] = ResultBlock(result.call_id, result.name, text, result.error, result.outcome)
     settle()
     return [message for message in messages if message.content]
 

@@ -24,11 +24,11 @@ from bot.brain.prompt import WINDOW_TOKENS, Persona, fixed_words, request_for
 from bot.brain.purse import Purse
 from bot.brain.routing.course import Routes, is_joined, public, route_in, why_none
 from bot.brain.skills.active import Skills, joined_in
-from bot.brain.step import BuildRequest, ModelSteps, StepFailed
+from bot.brain.step import BuildRequest, ModelSteps, StepFailed, with_unique_ids
 from bot.brain.turn import Emit, Floor, Turn
 from bot.core.address import Address
 from bot.core.events import Notice, Resumed, TurnEnded
-from bot.core.model import CallBlock, ModelRef, ModelRequest, TextBlock, ThinkingBlock
+from bot.core.model import CallBlock, ModelRef, ModelRequest, TextBlock
 from bot.core.ports import Clock, Provider
 from bot.core.stop import StopReason
 from bot.core.tool import Effect, ToolCall, ToolSpec
@@ -64,8 +64,13 @@ STANDSTILL: Final = (
 )
 
 
+def _nothing(turn: Turn, past: Sequence[Row]) -> None:
+    return
+
+
 class Brain:
-    """Answers turns. ``routes`` chooses the models of a turn; ``persona`` reads SOUL.md anew."""
+    """Answers turns. ``routes`` chooses the models of a turn; ``persona`` reads SOUL.md anew; ``consider`` is told of a turn
+    that has ended, with what came before it."""
 
     def __init__(
         self,
@@ -81,7 +86,9 @@ class Brain:
         limits: TurnLimits,
         purse: Purse,
         skills: Skills,
+        consider: Callable[[Turn, Sequence[Row]], None] = _nothing,
     ) -> None:
+        self._consider = consider
         self._routes, self._persona, self._bench, self._policy = routes, persona, bench, policy
         self._store, self._clock, self._limits, self._approvals = store, clock, limits, approvals
         self._purse, self._skills = purse, skills
@@ -104,7 +111,9 @@ class Brain:
         if draft is not None or progress.steps:
             emit(await self._resumed(turn, progress, progress.with_next(draft.text if draft else "")))
         ending = await self._until_ended(turn, emit, floor, past, rows, draft)
-        return await self.end(turn, ending, emit)
+        reason = await self.end(turn, ending, emit)
+        self._consider(turn, past)
+        return reason
 
     async def end(self, turn: Turn, ending: Ending, emit: Emit) -> StopReason:
         """Write the end row and tell the view. Questions that are still open become void."""
@@ -292,7 +301,7 @@ class Brain:
                 reason = ending.reason if share == 1.0 else StopReason.COMPACTED_OVERFLOW
                 ending = replace(ending, reason=reason, limit=self._fixed(turn, build(chain[0], "")))
             return replace(ending, step=replace(failed.partial, because=because))
-        step = replace(_with_unique_ids(step, rows), because=because)
+        step = replace(with_unique_ids(step, rows), because=because)
         beyond = [block for block in step.content if isinstance(block, CallBlock)][self._calls_left(stand) :]
         return replace(step, content=tuple(block for block in step.content if block not in beyond))
 
@@ -372,25 +381,3 @@ def _because(progress: Progress, rows: Sequence[Row]) -> Because:
     if not progress.fresh_input:
         return "continuation" if progress.is_cut else "retry"
     return "tools" if isinstance(rows[-1].body, ResultRow) else "steering"
-
-
-def _with_unique_ids(step: StepRow, rows: Sequence[Row]) -> StepRow:
-    """Vendors that number their calls anew in every step must not make two calls of a turn look like one."""
-    used = {
-        block.call.id
-        for row in rows
-        if isinstance(row.body, StepRow)
-        for block in row.body.content
-        if isinstance(block, CallBlock)
-    }
-    content: list[TextBlock | ThinkingBlock | CallBlock] = []
-    for block in step.content:
-        if isinstance(block, CallBlock):
-            call_id = block.call.id or "call"
-            while call_id in used:
-                call_id = f"{call_id}_{step.step}"
-            used.add(call_id)
-            content.append(CallBlock(replace(block.call, id=call_id)))
-        else:
-            content.append(block)
-    return replace(step, content=tuple(content))

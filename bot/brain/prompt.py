@@ -26,6 +26,7 @@ from bot.brain.history import (
     with_behind,
 )
 from bot.brain.past import answerable, packed
+from bot.brain.summary import summary_before
 from bot.brain.tokens import estimated_tokens
 from bot.brain.turn import Turn
 from bot.core.model import Message, ModelRef, ModelRequest, TextBlock
@@ -48,6 +49,8 @@ UNSEEN = "Nothing can be seen of your last answer. Answer now."
 """To a step that showed nothing; some vendors take no prompt that ends in the model's own words."""
 EXCERPT_MARGIN_TOKENS = 10
 """For the tags around it."""
+SUMMARY_SHARE = 4
+"""Of what is left, a quarter at most: where that is too little, the last turns tell more."""
 
 CONSTRAINTS = """\
 Answer in the language of the person's last message. Write CommonMark.
@@ -144,17 +147,19 @@ def request_for(
     if mine and mine[-1].role == "assistant":
         mine.append(Message("user", (TextBlock(UNSEEN),)))
     room = window - estimated_tokens(_system(turn, persona, model, skills)) - tools_tokens(tools)
+    front = next((row.body.front for row in rows if isinstance(row.body, RouteRow)), 0)
     room -= estimated_tokens(behind(rows))
+    summary = [] if small else _summed_up(history, front, room // SUMMARY_SHARE)
+    room -= sum(map(size_of, summary))
     turns = answerable(by_turn(history), turn.message.again)
     made = cache(lambda index: past_messages(turns[index], files, behind))
-    front = next((row.body.front for row in rows if isinstance(row.body, RouteRow)), 0)
     past, mine = packed(turns, made, front, int(window * HISTORY_SHARE), mine, room)
     room -= sum(map(size_of, (*past.messages, *mine)))
     before = "" if small else _before(turns[: past.start], history, turn, zone, room)
     mine = with_behind(mine, "\n\n".join(filter(None, (behind(rows), before))))
     told = {name for kept in (*turns[past.start :], rows) for name in _new_in(kept)}
     system = _system(turn, persona, model, [guide for guide in skills if guide.name not in told])
-    messages = [*past.messages, *mine]
+    messages = [*summary, *past.messages, *mine]
     if not paired(messages):
         log.warning("turn %s: calls and results do not match; missing results are said to be missing", turn.id)
         messages = mended(messages)
@@ -166,6 +171,13 @@ def request_for(
         tool_choice="none" if no_more_tools else "auto",
         gather=turn.gather,
     )
+
+
+def _summed_up(history: Sequence[Row], front: int, most: int) -> list[Message]:
+    """What the history begins with: what came before it. It is another only where the front is another as well."""
+    text = summary_before(history, front)
+    message = Message("user", (TextBlock(text),))
+    return [message] if text and size_of(message) <= most else []
 
 
 def _before(turns: Sequence[Sequence[Row]], history: Sequence[Row], turn: Turn, zone: str, room: int) -> str:

@@ -280,3 +280,25 @@ class ModelSteps:
             await self._store.usage.add(
                 self._clock.now(), turn.id, turn.address, turn.sender.identity, str(model), usage, usd
             )
+
+
+def with_unique_ids(step: StepRow, rows: Sequence[Row]) -> StepRow:
+    """Vendors that number their calls anew in every step must not make two calls of a turn look like one."""
+    used = {
+        block.call.id
+        for row in rows
+        if isinstance(row.body, StepRow)
+        for block in row.body.content
+        if isinstance(block, CallBlock)
+    }
+    content: list[TextBlock | ThinkingBlock | CallBlock] = []
+    for block in step.content:
+        if isinstance(block, CallBlock):
+            call_id = block.call.id or "call"
+            while call_id in used:
+                call_id = f"{call_id}_{step.step}"
+            used.add(call_id)
+            content.append(CallBlock(replace(block.call, id=call_id)))
+        else:
+            content.append(block)
+    return replace(step, content=tuple(content))

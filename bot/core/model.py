@@ -85,12 +85,14 @@ class CallBlock:
 
 @dataclass(frozen=True, slots=True)
 class ResultBlock:
-    """The result of the call ``call_id``; ``error`` tells the model that it did not work."""
+    """The result of the call ``call_id``; ``error`` tells the model that it did not work, ``outcome`` is why it was not
+    run or not to its end (``ResultRow.outcome``), "" where it was run."""
 
     call_id: str
     name: str
     text: str
     error: bool = False
+    outcome: Literal["", "denied", "expired", "blocked", "interrupted"] = ""
     kind: Literal["result"] = "result"
 
 

@@ -87,12 +87,25 @@ def _rows(found: Iterable[Stored]) -> list[Row]:
 
 
 def _history(db: sqlite3.Connection, address: Address, before_id: int, limit: int) -> list[Stored]:
+    """The newest ``limit`` rows since the last break, and the newest summary before them. A summary of what lies before the
+    break came too late."""
+    where = {"address": str(address), "before": before_id, "limit": limit}
+    (begin,) = db.execute(
+        "SELECT coalesce(max(id), 0) FROM transcript WHERE address = :address AND kind = 'break' AND id < :before",
+        where,
+    ).fetchone()
+    where["begin"] = begin
     found = db.execute(
-        "SELECT id, address, turn, at, body FROM transcript WHERE address = :address AND id < :before AND id >"
-        " coalesce((SELECT max(id) FROM transcript WHERE address = :address AND kind = 'break' AND id < :before), 0)"
-        " ORDER BY id DESC LIMIT :limit",
-        {"address": str(address), "before": before_id, "limit": limit},
+        "SELECT id, address, turn, at, body FROM transcript WHERE address = :address AND id < :before AND id > :begin"
+        " AND (kind != 'summary' OR json_extract(body, '$.upto') > :begin) ORDER BY id DESC LIMIT :limit",
+        where,
     ).fetchall()
+    if len(found) == limit:
+        found += db.execute(
+            "SELECT id, address, turn, at, body FROM transcript WHERE address = :address AND kind = 'summary' AND id > :begin"
+            " AND id < :oldest AND json_extract(body, '$.upto') > :begin ORDER BY id DESC LIMIT 1",
+            where | {"oldest": found[-1][0]},
+        ).fetchall()
     return found[::-1]
 
 

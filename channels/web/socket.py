@@ -10,8 +10,8 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from bot.core.address import Address
 from bot.core.errors import StoreError
 from bot.core.tasks import first_failure
-from channels.web.bodies import json_answer, json_object, language_of
-from channels.web.desk import Desk
+from channels.web.bodies import CHAR_BYTES, json_answer, json_object, language_of
+from channels.web.desk import TEXT_CHARS, Desk
 from channels.web.events import Frame
 from channels.web.gate import Gate, Verdict
 from channels.web.refusal import Refused

@@ -1,4 +1,4 @@
-"""The small model's habit of answering a question with the question, though a tool has just told it the answer."""
+"""The small model's habit of answering with the question, or with a tool's raw words, when a tool has told the answer."""
 
 from __future__ import annotations
 
@@ -14,13 +14,15 @@ ECHO_SHARE: Final = 0.6
 
 
 class EchoStream:
-    """A parser around another: an answer that is most of ``question`` and nothing else becomes ``facts``.
+    """A parser around another: an answer that is most of ``question`` or of ``known``, what the model was told, and
+    nothing else becomes ``told``, the same for a person to read.
 
-    Text is held back only as long as it could still be words of the question.
+    Text is held back only as long as it could still be such words.
     """
 
-    def __init__(self, answer: Answer, question: str, facts: str) -> None:
-        self._answer, self._question, self._facts = answer, _words(question), facts
+    def __init__(self, answer: Answer, question: str, known: str, told: str) -> None:
+        self._answer, self._told = answer, told
+        self._sources = (_words(question), _words(known))
         self._held = ""
         self._passed = False
 
@@ -44,13 +46,16 @@ class EchoStream:
                 yield event
             elif isinstance(event, ModelText):
                 self._held += event.text
-                self._passed = _words(self._held) not in self._question
+                self._passed = not any(_words(self._held) in source for source in self._sources)
                 yield ModelText(self._held) if self._passed else ModelThinking("")  # held back, but alive
             else:
                 if isinstance(event, ModelStop) and self._held:
-                    echo = len(_words(self._held)) >= ECHO_SHARE * len(self._question) > 0
-                    yield ModelText(self._facts if echo else self._held)
+                    yield ModelText(self._told if self._is_echo() else self._held)
                 yield event
+
+    def _is_echo(self) -> bool:
+        held = _words(self._held)
+        return any(held in source and len(held) >= ECHO_SHARE * len(source) > 0 for source in self._sources)
 
 
 def _words(text: str) -> str:

@@ -41,7 +41,8 @@ _CLOCK = _pattern(
     r"(?:现在|当前)的?(?:时间|日期)|今天的?日期",
 )
 _TIME_OF_DAY: Final = _pattern(r"\btime\b|\bclock\b", "几点|时间|时候|时刻")
-_RECKONED: Final = re.compile(r"<dates>.*?</dates>", re.DOTALL)
+_RECKONED: Final = re.compile(r"<dates>\n.+\n.+\n(?:.+\n)*?</dates>")
+"""More than today: that alone is what the clock is for."""
 _SUM = _pattern(
     r"\d\s*[+*×÷^]\s*[-(]*\s*\d|\d\)?\s*[x·]\s*\(?\d|\d\)?\s+[-/]\s+\(?\d|\)\s*[-+*/×÷^]\s*\(?\d",
     r"^[\s\d.,]*\d\s*[-/]\s*[\d\s.+*/×÷^()=?？-]+$",
@@ -100,8 +101,8 @@ def may_need(message: str, tools: Sequence[ToolSpec]) -> tuple[ToolSpec, ...]:
     """The tools, at most ``MOST_TOOLS``, that may serve this message in English or Chinese; none for talk.
 
     A tool of a known family goes by the family's patterns, any other by the words of its name in a message that wants
-    something. Tagged sections in the message are not the person's words and do not count; where one tells the days
-    that were asked for, a clock is of use for the time of day alone.
+    something. Tagged sections in the message are not the person's words and do not count; where one tells other
+    days than today, a clock is of use for the time of day alone.
     """
     words = _SECTION.sub("", message).strip()
     if _ABOUT.search(words):

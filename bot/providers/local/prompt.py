@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from bot.core.model import CallBlock, ImageBlock, Message, ResultBlock, TextBlock
+from bot.core.texts import language_of, say
 from bot.core.tool import ToolSpec
 
 PROFILE: Final = """\
@@ -23,6 +24,15 @@ DESCRIPTION_CHARS: Final = 120
 _SENTENCE_END: Final = re.compile(r"(?<=[.。!！])\s|\n")
 _EXAMPLE: Final = re.compile(r",? *(?:\(|such as\b|for example\b|e\.g\.|like\b|例如|比如|如：).*", re.IGNORECASE)
 """Examples are left out: asked for something else, the model calls the tool with the example."""
+_DATES: Final = "<dates>"
+_CLOCK_SAYS: Final = re.compile(r"(?P<en>\w+day, .+, \d\d:\d\d) \((?P<zone>[^,;()]+), [^;()]+; (?P<zh>[^()]+)\)")
+"""The words of the tool ``now``, for people of two languages at once."""
+_NOT_RUN: Final = {
+    "denied": "end_approval_denied",
+    "expired": "end_approval_expired",
+    "interrupted": "end_tool_interrupted",
+}
+"""What a person is told of calls that were not run, or not to their end; what is written for models is not for them."""
 
 
 @dataclass(slots=True)
@@ -36,13 +46,27 @@ class Turn:
     @property
     def text(self) -> str:
         """Facts before words: asked after them, the model uses them; the other way round it repeats the question."""
-        facts = "\n".join(f"{fact.name}: {_outcome(fact)}" for fact in self.facts)
+        facts = "\n".join(f"{fact.name}: {_outcome(fact, self.language)}" for fact in self.facts)
         return "\n\n".join(part for part in (facts, "\n\n".join(self.words)) if part)
 
     @property
+    def language(self) -> str:
+        return language_of(self.said)
+
+    @property
+    def said(self) -> str:
+        """The person's words, without the days that were reckoned for them."""
+        return "\n".join(part for part in self.words if not part.startswith(_DATES))
+
+    @property
+    def known(self) -> str:
+        """The facts as the model reads them."""
+        return "\n".join(_outcome(fact, self.language) for fact in self.facts)
+
+    @property
     def told(self) -> str:
-        """The facts alone, for a person to read."""
-        return "\n".join(map(_outcome, self.facts))
+        """The facts for a person to read."""
+        return "\n".join(_for_person(_outcome(fact, self.language), self.language) for fact in self.facts)
 
 
 def turns_of(messages: Iterable[Message]) -> list[Turn]:
@@ -70,12 +94,23 @@ def turns_of(messages: Iterable[Message]) -> list[Turn]:
 
 
 def still_open(turn: Turn, tools: Sequence[ToolSpec]) -> tuple[ToolSpec, ...]:
-    """The tools not called for this turn yet; one that failed may be tried a second time."""
+    """The tools not called for this turn yet; one that ran and failed may be tried a second time, never one that was
+    denied or whose effect is unknown."""
     tried = [fact.name for fact in turn.facts]
-    failed = {fact.name for fact in turn.facts if fact.error}
+    not_run = {fact.name for fact in turn.facts if fact.outcome}
+    failed = {fact.name for fact in turn.facts if fact.error} - not_run
     return tuple(
         tool for tool in tools if tool.name not in tried or (tool.name in failed and tried.count(tool.name) == 1)
     )
+
+
+def not_run(messages: Sequence[Message], turn: Turn) -> str:
+    """What the person is told when the last thing that happened is a call that was not run; "" where that is not so.
+
+    The model is not asked for it: it would make the call again, or read them what is written for models.
+    """
+    last = messages[-1].content[-1] if messages and messages[-1].content else None
+    return turn.told if isinstance(last, ResultBlock) and last.outcome in _NOT_RUN else ""
 
 
 def offer(tools: Sequence[ToolSpec]) -> str:
@@ -88,13 +123,25 @@ def chat_turns(system: str, turns: Sequence[Turn], offered: Sequence[ToolSpec]) 
     """``messages`` for the engine. What varies from call to call comes last, so that the cached prefix is long."""
     messages = [{"role": "system", "content": system}] if system.strip() else []
     messages += [{"role": turn.role, "content": turn.text} for turn in turns]
-    if offered:
+    if offered:  # what was reckoned would end up inside the arguments
+        words = [part for part in turns[-1].words if not part.startswith(_DATES)]
+        messages[-1]["content"] = replace(turns[-1], words=words).text
         messages.insert(-1, {"role": "system", "content": offer(offered)})
     return messages
 
 
-def _outcome(fact: ResultBlock) -> str:
+def _outcome(fact: ResultBlock, language: str) -> str:
+    if fact.outcome:
+        return say(_NOT_RUN[fact.outcome], language) if fact.outcome in _NOT_RUN else "failed"
     return f"failed: {fact.text}" if fact.error else fact.text
+
+
+def _for_person(text: str, language: str) -> str:
+    if not (clock := _CLOCK_SAYS.fullmatch(text)):
+        return text
+    if language.startswith("zh"):
+        return f"现在是{clock['zh']}（{clock['zone']}）。"
+    return f"It is {clock['en']} ({clock['zone']})."
 
 
 def _brief(description: str) -> str:

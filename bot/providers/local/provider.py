@@ -29,6 +29,7 @@ from bot.core.model import (
     ModelRequest,
     ModelStop,
     ModelStopReason,
+    ModelText,
     ModelUsage,
     Price,
     Usage,
@@ -46,7 +47,8 @@ from bot.providers.local.echo import EchoStream
 from bot.providers.local.gate import goes_without_saying, may_need
 from bot.providers.local.keeper import Keeper, LocalState, Phase, Plan
 from bot.providers.local.machine import free_memory_bytes
-from bot.providers.local.prompt import PROFILE, Turn, chat_turns, still_open, turns_of
+from bot.providers.local.prompt import PROFILE, Turn, chat_turns, not_run, still_open, turns_of
+from bot.providers.local.repeat import RepeatStream
 from bot.providers.local.weights import Shelf, Source, wrong_with
 from bot.providers.settings import ProviderConfig
 from bot.providers.sse import SseFrames
@@ -146,6 +148,9 @@ class LocalProvider:
         if len(offered) == 1 and goes_without_saying("\n".join(turns[-1].words), offered[0]):
             yield _one_call(ids, offered[0])
             return
+        if sentence := not_run(request.messages, turns[-1]) if turns and not request.schema else "":
+            yield _one_answer(sentence)
+            return
         answer = self._answer(request, turns, offered, faults, ids)
         engine = await self._keeper.engine(self._config.wait_seconds)
         try:
@@ -172,9 +177,11 @@ class LocalProvider:
     ) -> wire.Answer:
         plain = ChatStream(replace(request, tools=()), faults, ids, vendor=self._name)
         answer: wire.Answer = ActionStream(plain, ids) if offered else plain
-        if turns and turns[-1].facts and not request.schema:
-            return EchoStream(answer, "\n".join(turns[-1].words), turns[-1].told)
-        return answer
+        if request.schema:
+            return answer
+        if turns and turns[-1].facts:
+            answer = EchoStream(answer, turns[-1].said, turns[-1].known, turns[-1].told)
+        return RepeatStream(answer)
 
     def _body(self, request: ModelRequest, turns: list[Turn], offered: tuple[ToolSpec, ...]) -> dict[str, Any]:
         schema = action_schema(offered) if offered else bounded(request.schema) if request.schema else None
@@ -203,6 +210,12 @@ async def _one_call(ids: CallIds, tool: ToolSpec) -> AsyncIterator[ModelEvent]:
     yield ModelUsage(Usage())  # nobody was asked
     yield ModelCall(called(ids.take(None), tool.name, {}))
     yield ModelStop(ModelStopReason.TOOL_USE)
+
+
+async def _one_answer(sentence: str) -> AsyncIterator[ModelEvent]:
+    yield ModelUsage(Usage())
+    yield ModelText(sentence)
+    yield ModelStop(ModelStopReason.END)
 
 
 async def _refused(reply: Reply, faults: Faults) -> ProviderError:

@@ -17,7 +17,7 @@ export class Turn {
     this.cards = new Map();
     this.started = this.over = false;
     this.messages = make("div", { class: "messages" });
-    this.queue = make("p", { class: "status queued", hidden: true, text: say("queued") });
+    this.queue = make("p", { class: "queued faint", hidden: true, text: say("queued") });
     this.activity = new Activity();
     this.answer = new Answer();
     this.asks = make("div", { class: "cards" });

@@ -164,12 +164,28 @@ async def test_all_text_stands_out_from_its_ground(browser: Browser, scheme: Any
         assert weak == [], "\n".join(weak)
 
 
+OVERFLOW = """() => [document.documentElement, ...document.querySelectorAll("#main, #scroll, #log, #empty, #below")]
+  .filter((one) => one.scrollWidth > one.clientWidth && one.clientWidth).map((one) => `${one.id} ${one.scrollWidth}`)"""
+
+
+@pytest.mark.parametrize("locale", ["en-GB", "zh-CN"])
+async def test_the_first_screen_fits_every_phone(browser: Browser, locale: str) -> None:
+    house = House()
+    async with house.open(), visiting(browser, house, **PHONE, locale=locale) as page:
+        await expect(page.locator("#ideas li")).not_to_have_count(0)
+        for width in (280, 320, 360, 390, 430, 600):
+            await page.set_viewport_size({"width": width, "height": 700})
+            assert await page.evaluate(OVERFLOW) == [], width
+            right = "all => Math.max(...all.map((one) => one.getBoundingClientRect().right))"
+            assert await page.locator("#ideas li").evaluate_all(right) <= width, width
+
+
 async def test_on_a_phone_everything_fits_and_nothing_zooms(browser: Browser) -> None:
     house = House(script=full)
     async with house.open(), visiting(browser, house, **PHONE) as page:
         await write(page, "All of it")
         await expect(page.get_by_role("button", name="Deny")).to_be_visible()
-        assert await page.evaluate("document.documentElement.scrollWidth") <= 360
+        assert await page.evaluate(OVERFLOW) == []
         wide = await page.evaluate("""() => [...document.querySelectorAll("#main *")]
           .filter((one) => one.checkVisibility() && one.getBoundingClientRect().right > 361)
           .filter((one) => !one.closest(".table, pre, .formula, .unseen")).map((one) => one.outerHTML.slice(0, 120))""")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 from typing import Any
 
 import aiohttp
@@ -72,9 +73,8 @@ async def test_a_message_is_taken_once_however_often_it_is_sent() -> None:
         ({"chat": "a", "text": "x", "id": "a b"}, 400),
         ({"chat": "a", "text": "x", "id": "y" * 129}, 400),
         ({"chat": "a", "text": "x" * (TEXT_CHARS + 1), "id": "1"}, 413),
-        ({"chat": "a", "text": "x", "id": "1", "padding": "y" * 1_600_000}, 413),
     ],
-    ids=range(21),
+    ids=range(20),
 )
 async def test_what_is_no_message_is_refused_with_a_sentence(body: Any, status: int) -> None:
     house = House(language="en")
@@ -85,17 +85,18 @@ async def test_what_is_no_message_is_refused_with_a_sentence(body: Any, status: 
         assert house.inbound == []
 
 
-async def test_a_body_without_a_length_is_bounded_too() -> None:
+async def test_a_body_is_bounded_with_and_without_a_length() -> None:
     house = House()
 
     async def endless() -> Any:
-        for _ in range(400):
+        for _ in range(1600):
             yield b"x" * 1024
 
     async with house.open(), aiohttp.ClientSession() as http:
         headers = {"Content-Type": "application/json"}
-        async with http.post(house.url + "/v1/messages", data=endless(), headers=headers) as answer:
-            assert answer.status == 413
+        for data in (endless(), io.BytesIO(b"x" * 1_600_000)):
+            async with http.post(house.url + "/v1/messages", data=data, headers=headers) as answer:
+                assert answer.status == 413
 
 
 async def test_half_a_surrogate_does_not_get_further_than_the_door() -> None:

@@ -220,7 +220,7 @@ async def test_the_websocket_closes_on_a_frame_beyond_the_bound() -> None:
     async with house.open(), aiohttp.ClientSession() as http:
         line = await http.ws_connect(f"{house.url}/v1/ws?chat=a")
         await line.receive()
-        await line.send_str("x" * 300_000)
+        await line.send_str("x" * 1_500_000)
         async with asyncio.timeout(5):
             while (await line.receive()).type not in (aiohttp.WSMsgType.CLOSE, aiohttp.WSMsgType.CLOSED):
                 pass

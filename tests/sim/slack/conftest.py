@@ -54,8 +54,12 @@ class Bolt:
         self.refusing = False
         self.app.use(self._inbox)
         self.app.event({"type": "message"})(self._nothing)
-        self.app.event({"type": "message", "subtype": "message_changed"})(self._nothing)
-        for kind in ("app_mention", "reaction_added", "reaction_removed", "agent_session_stopped", "app_home_opened"):
+        for note in ("message_changed", "channel_join"):
+            self.app.event({"type": "message", "subtype": note})(self._nothing)
+        kinds = (
+            "app_mention reaction_added reaction_removed agent_session_stopped app_home_opened member_joined_channel"
+        )
+        for kind in kinds.split():
             self.app.event(kind)(self._nothing)
         self._handler = AsyncSocketModeHandler(self.app, APP_TOKEN, ping_interval=0.3)
 

@@ -101,7 +101,7 @@ async def test_other_bots_carry_their_ids(sim: SlackSim, bolt: Bolt, team: Chann
 async def test_where_the_bot_is_not_it_hears_nothing(sim: SlackSim, bolt: Bolt, team: Channel, ann: Person) -> None:
     sim.kick(team)
     await sim.say(team, ann, "<@BOT> psst")
-    sim.invite(team)
+    team.bot_in = True
     sim.missing_scope("channels:history")
     await sim.say(team, ann, "<@BOT> hello")
     sim.missing_scope("app_mentions:read")
@@ -110,6 +110,18 @@ async def test_where_the_bot_is_not_it_hears_nothing(sim: SlackSim, bolt: Bolt, 
     await sim.say(sim.dm(ann), ann, "x")
     await heard(sim, bolt, 1)
     assert [(event["type"], event["text"]) for event in bolt.events] == [("app_mention", f"<@{BOT_USER}> hello")]
+
+
+async def test_an_invitation_is_told_as_an_event_and_in_the_channel(sim: SlackSim, bolt: Bolt, ann: Person) -> None:
+    room = sim.channel("C0NEW", "new", members=[ann], bot_in=False, private=True)
+    sim.invite(room, ann)
+    came, note = sorted(await heard(sim, bolt, 2), key=lambda event: str(event["type"]))
+    assert (came["user"], came["inviter"], came["channel_type"]) == (BOT_USER, ann.id, "G")
+    assert (note["subtype"], note["inviter"]) == ("channel_join", ann.id) and sim.visible(room) == []
+    sim.missing_scope("groups:read")
+    sim.kick(room)
+    sim.invite(room)
+    assert [event["type"] for event in (await heard(sim, bolt, 3))[2:]] == ["message"]
 
 
 async def test_an_uninstalled_app_hears_nothing(sim: SlackSim, bolt: Bolt, dm: Channel, ann: Person) -> None:
