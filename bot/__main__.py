@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import sys
 
-from bot.cli.main import main
+from bot.cli.interrupts import ending_at_once
+
+
+def main() -> int:
+    """The exit status."""
+    with ending_at_once():
+        from bot.cli import main as command_line
+    return command_line.main()
+
 
 if __name__ == "__main__":
     sys.exit(main())

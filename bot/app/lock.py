@@ -94,5 +94,7 @@ class FolderLock:
                 return StoreFull(f"No room is left on the disk of the data folder {folder}.")
             case errno.EEXIST | errno.ENOTDIR:
                 return StoreError(f"{folder} is not a folder; data_dir must name one.")
+            case errno.ENOENT | errno.ENAMETOOLONG | errno.ELOOP | errno.EINVAL:
+                return StoreError(f"The data folder {folder} cannot be made there. Set another data_dir.")
             case _:
                 return StoreError(f"The data folder {folder} cannot be locked: {os.strerror(error.errno or 0)}.")

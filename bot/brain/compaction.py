@@ -100,7 +100,7 @@ class Compaction:
             return False
         self._failed.pop(turn.address, None)
         row = SummaryRow(text, wanted.upto)
-        await self.store.transcript.append(turn.address, f"{turn.id}.summary", self.clock.now(), row)
+        await self.store.transcript.append(turn.address, _of(turn), self.clock.now(), row)
         log.info("%s is summed up to row %d by %s", turn.address, wanted.upto, model)
         return True
 
@@ -132,7 +132,7 @@ class Compaction:
         async def bill(usage: Usage) -> None:
             usd, who = None if model.price is None else model.price.cost(usage), turn.sender.identity
             self.purse.spent(who, usd or 0.0)
-            await self.store.usage.add(self.clock.now(), turn.id, turn.address, who, str(model), usage, usd)
+            await self.store.usage.add(self.clock.now(), _of(turn), turn.address, who, str(model), usage, usd)
 
         asked = replace(model, max_tokens=min(model.max_tokens, _ANSWER_TOKENS))
         message = Message("user", (TextBlock(fenced("conversation", source)),))
@@ -153,6 +153,11 @@ class Compaction:
             log.warning(
                 "%s is not summed up: it failed %d times; its oldest turns are left out as they are", address, TRIES
             )
+
+
+def _of(turn: Turn) -> str:
+    """What the row and the bill of a summary are kept under: they are no part of the turn that was over."""
+    return f"{turn.id}.summary"
 
 
 def _cost(model: ModelRef) -> float:

@@ -52,7 +52,7 @@ from bot.core.ports import Clock, Provider
 from bot.core.tasks import alongside
 from bot.core.texts import say
 from bot.core.tool import ToolCall
-from bot.core.transcript import Fault, StepRow
+from bot.core.transcript import Fault, Row, StepRow
 from bot.core.view import ApprovalCard
 from bot.store.prompts import Prompt
 from bot.store.store import Store

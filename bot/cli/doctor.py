@@ -89,9 +89,11 @@ async def _daemon(config: Config) -> Finding:
         return Finding("fail", "daemon", "; ".join((str(status["trouble"]), *rests)), "see its log")
     model = status.get("model") or {}
     if model.get("state") == "failed":
-        return Finding(
-            "warn", "daemon", f"the local model does not work: {model.get('reason') or 'see the log'}", "mend that"
+        why = str(model.get("reason") or "the log says why").rstrip(".")
+        advice = (
+            "it is tried again; if it stays so, see local-engine.log in the data folder, or give a provider its key"
         )
+        return Finding("warn", "daemon", f"the local model does not work: {why}", advice)
     return Finding("ok", "daemon", f"runs as process {status.get('pid')}")
 
 

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Sequence
 from typing import Final
 
+from bot.cli.interrupts import ending_at_once
 from bot.cli.session import Session
 from bot.core.errors import BowerbirdError, ConfigError
 from bot.core.tasks import first_failure
@@ -37,8 +38,9 @@ exit status: 0 fine, 1 failed, 2 wrong usage, 78 wrong configuration
 def main(arguments: Sequence[str] | None = None) -> int:
     """The exit status. Never raises, but for the ``SystemExit`` of argparse."""
     words = sys.argv[1:] if arguments is None else arguments
-    parser = _parser(words)
-    args = parser.parse_args(words)
+    with ending_at_once():
+        parser = _parser(words)
+        args = parser.parse_args(words)
     if args.command is None:
         parser.print_help(sys.stderr)
         return 2

@@ -3,6 +3,7 @@ is open to everyone, files where folders should be."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -100,19 +101,20 @@ def _listener(place: Place, host: str, token: SecretStr, findings: Findings) -> 
 
 
 def paths(settings: Settings, findings: Findings) -> None:
-    """Nothing stands where a folder or a file is wanted, and what was named on purpose is there."""
+    """Nothing stands where a folder or a file is wanted, and what was named on purpose is there. A path that no system
+    takes is one that is not there (``Path.is_file`` and its like would raise)."""
     folders: list[tuple[Place, Path]] = [(("data_dir",), settings.data_dir)]
     folders.append((("tools", "files", "root"), settings.tools.files.root))
     folders += [(("skills", number), folder) for number, folder in enumerate(settings.skills)]
     for place, folder in folders:
-        if folder.is_file():
+        if os.path.isfile(folder):
             findings.add_value(place, "must be a folder, and a file has this name")
-        elif place[0] == "skills" and not folder.is_dir() and folder.name != "skills":
+        elif place[0] == "skills" and not os.path.isdir(folder) and folder.name != "skills":
             findings.add_value(place, "there is no such folder")
-    if settings.soul.is_dir():
+    if os.path.isdir(settings.soul):
         findings.add_value(("soul",), "must be a file, and a folder has this name")
-    elif not settings.soul.exists() and settings.soul.name != "SOUL.md":
+    elif not os.path.exists(settings.soul) and settings.soul.name != "SOUL.md":
         findings.add_value(("soul",), "there is no such file")
     encoder = settings.memory.reranker.cross_encoder
-    if encoder and not encoder.exists():
+    if encoder and not os.path.exists(encoder):
         findings.add_value(("memory", "reranker", "cross_encoder"), "there is no such file or folder")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
 import shutil
+import tempfile
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -33,6 +36,9 @@ _PLACEHOLDERS: Final = frozenset(
     }
 )
 _INSTALL: Final = re.compile(r"pip install '[^']+'|pip install \S+")
+LITTLE_BYTES: Final = 300_000_000
+NOTHING_BYTES: Final = 10_000_000
+"""Free on the disk: below the first a few weeks of files and logs, below the second not even a day of messages."""
 _RUNS_PROGRAMS: Final = ("shell",)
 _REFUSES_TEMPERATURE: Final = frozenset({"anthropic"})
 
@@ -88,7 +94,7 @@ def _config(config: Config) -> Iterator[Finding]:
     else:
         yield Finding("ok", "config", f"{config.file} is sound")
     yield from _readable_by_others(config)
-    yield _data_folder(config.data_dir)
+    yield from _data_folder(config.data_dir)
     if not config.soul.exists():
         yield Finding("warn", "config", f"{config.soul} does not exist; a short built-in text is used", "write one")
     for path in config.memory.knowledge:
@@ -111,11 +117,35 @@ def _readable_by_others(config: Config) -> Iterator[Finding]:
             yield Finding("warn", "config", f"{file} holds a secret and others may read it", f"chmod 600 {file}")
 
 
-def _data_folder(folder: Path) -> Finding:
-    nearest = next(parent for parent in (folder, *folder.parents) if parent.exists())
-    if os.access(nearest, os.W_OK | os.X_OK):
-        return Finding("ok", "config", f"data goes to {folder}")
-    return Finding("fail", "config", f"{nearest} cannot be written", "give the bot's user this folder, or set data_dir")
+def _data_folder(folder: Path) -> Iterator[Finding]:
+    nearest = next(parent for parent in (folder, *folder.parents) if os.path.lexists(parent))
+    try:
+        with suppress(FileNotFoundError):
+            os.lstat(folder)
+        os.rmdir(tempfile.mkdtemp(prefix=".bowerbird-", dir=nearest))
+        free = shutil.disk_usage(nearest).free
+    except NotADirectoryError:
+        yield Finding("fail", "config", f"{nearest} is not a folder", "set data_dir to one")
+    except PermissionError:
+        advice = "give the bot's user this folder, or set data_dir"
+        yield Finding("fail", "config", f"{nearest} cannot be written", advice)
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            yield from room(folder, 0)
+            return
+        advice = "set data_dir to a folder that can be made and written"
+        yield Finding("fail", "config", f"{folder} cannot be made or written: {os.strerror(error.errno or 0)}", advice)
+    else:
+        yield Finding("ok", "config", f"data goes to {folder}")
+        yield from room(folder, free)
+
+
+def room(folder: Path, free: int) -> Iterator[Finding]:
+    """``free`` bytes are left on the disk of the data folder."""
+    if free < LITTLE_BYTES:
+        line = f"the disk of {folder} is nearly full: {free // 1_000_000} MB are free"
+        advice = "free some space there: a message that cannot be stored is not answered"
+        yield Finding("fail" if free < NOTHING_BYTES else "warn", "config", line, advice)
 
 
 def _approvals(config: Config) -> Iterator[Finding]:

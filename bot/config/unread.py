@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, Final
 
 from pydantic import BaseModel
 
 from bot.config.loaded import Config
+from bot.config.sections import Settings
 
 UNREAD: Final = (
     "memory.distill",
@@ -24,26 +24,23 @@ UNREAD: Final = (
 
 
 def unread_and_set(config: Config) -> list[str]:
-    """Those of them that the file sets, and on which its owner may rely in vain."""
-    return [key for key in UNREAD if _is_set(config, key)]
+    """Those of them that the file sets to something else than the default, and on which its owner may rely in vain."""
+    defaults = Settings()
+    return [key for key in UNREAD if _changed(_at(config, key), _at(defaults, key))]
 
 
-def _is_set(config: Config, key: str) -> bool:
-    *rooms, last = key.split(".")
-    holder: Any = config
-    for room in rooms:
-        holder = getattr(holder, room)
-    value = getattr(holder, last)
-    if isinstance(holder, BaseModel) and last not in holder.model_fields_set:
-        return False
-    return any(_settings(value)) if isinstance(value, BaseModel) else bool(value)
+def _at(holder: Any, key: str) -> Any:
+    for name in key.split("."):
+        holder = getattr(holder, name)
+    return holder
 
 
-def _settings(section: BaseModel) -> Iterator[str]:
-    """What the file sets in a section; a model that is None there was left out for the owner, by the file's reader."""
-    for name in section.model_fields_set:
-        value = getattr(section, name)
-        if isinstance(value, BaseModel):
-            yield from _settings(value)
-        elif value is not None or name not in ("classify_model", "model"):
-            yield name
+def _changed(value: Any, default: Any) -> bool:
+    """A model that is None was left out for the owner, by the file's reader."""
+    if not isinstance(value, BaseModel) or type(value) is not type(default):
+        return bool(value != default)
+    return any(
+        _changed(getattr(value, name), getattr(default, name))
+        for name in type(value).model_fields
+        if name != "model" or getattr(value, name) is not None
+    )

@@ -183,7 +183,7 @@ class Inbox:
         ):
             await self._rows.finish(row.id, DELETED, self._clock.now())
             return Receipt(duplicate=recorded.duplicate)
-        if (edit := self._early.take(message)) is not None:
+        if not recorded.duplicate and (edit := self._early.take(message)) is not None:
             row = await self._revisions.reworded(edit) or row
         if row.turn and not recorded.finished and not self._closed:
             self._lanes.submit(row)  # a delivery that broke off may have stored it and got no further

@@ -25,7 +25,23 @@ def test_today_is_the_day_of_the_persons_zone() -> None:
         "<dates>\nToday is Monday, 30 November 2026.\nTomorrow is Tuesday, 1 December 2026.\n"
         "Yesterday was Sunday, 29 November 2026.\n</dates>"
     )
-    assert "Today is Sunday, 29 November 2026." in dates_block(NOW, "UTC", "What day is it?")
+    assert dates_block(NOW, "UTC", "What day is it?") == "<dates>\nToday is Sunday, 29 November 2026.\n</dates>"
+    assert dates_block(NOW, ZONE, "今天几号？") == "<dates>\n今天是2026年11月30日，星期一。\n</dates>"
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("When is Christmas?", "25 December"),
+        ("How long until New Year's Eve?", "31 December"),
+        ("Is Christmas on a weekend?", "Friday, 25 December"),
+        ("Tell me tomorrow's date", "1 December"),
+        ("国庆节是什么时候？", "2027年10月1日"),
+        ("圣诞节是周末吗？", "12月25日"),
+    ],
+)
+def test_a_question_that_needs_a_day_gets_it(text: str, wanted: str) -> None:
+    assert wanted in dates_block(NOW, ZONE, text)
 
 
 def test_what_the_message_speaks_of_is_reckoned_with_the_days_between() -> None:
@@ -43,7 +59,24 @@ def test_a_chinese_message_is_told_in_chinese() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["Hello!", "What is three plus four?", "I had a great time", "你好！", "三加四等于几？"]
+    "text",
+    [
+        "Hello!",
+        "What is three plus four?",
+        "I had a great time",
+        "你好！",
+        "三加四等于几？",
+        "Hello! How are you today?",
+        "Please write down: water the plants tomorrow",
+        "In what year did the Second World War end?",
+        "Summarise this in one sentence: The library opened on Monday. What day suits you?",
+        "What was the best day of your life?",
+        "唐朝是哪一年建立的？",
+        "给我讲一个关于星期一的笑话",
+        "用Python写一个打印当前日期的小程序",
+        "辛苦啦，今天就聊到这里，再见",
+        "帮我记一下，周五下午要去取快递",
+    ],
 )
 def test_talk_of_other_things_is_left_alone(text: str) -> None:
     assert dates_block(NOW, ZONE, text) == ""

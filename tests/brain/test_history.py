@@ -205,3 +205,11 @@ def test_b151_any_conversation_can_be_mended_and_a_sound_one_stays_as_it_is(mess
 def test_what_the_transcript_gives_needs_no_mending(rows: list[Row]) -> None:
     messages = kept(rows, 10_000)
     assert mended(messages) == messages
+
+
+def test_a_result_tells_why_its_call_was_not_run() -> None:
+    step = StepRow(0, (CallBlock(ToolCall("c", "f")),), "a/b", "tool_use")
+    rows = numbered(
+        [("t", UserRow("x", WHO, "1")), ("t", step), ("t", ResultRow("c", "f", "no", True, outcome="denied"))]
+    )
+    assert turn_messages(rows)[-1] == Message("user", (ResultBlock("c", "f", "no", True, "denied"),))

@@ -21,7 +21,7 @@ from bot.core.errors import ContextTooLong
 from bot.core.inbound import UserMessage
 from bot.core.model import Message, ModelRef, ModelRequest, TextBlock
 from bot.core.stop import StopReason
-from bot.core.transcript import Body, EndRow, MarkRow, ReplyRow, RouteRow, Row, StepRow, UserRow
+from bot.core.transcript import Body, EndRow, MarkRow, ReplyRow, RouteRow, Row, StepRow, SummaryRow, UserRow
 from tests.brain.conftest import MakeHouse
 from tests.fakes.provider import says
 
@@ -51,12 +51,15 @@ def talked(talk: Sequence[tuple[str, str]]) -> list[Row]:
     return rows
 
 
-def request(talk: Sequence[tuple[str, str]], asked: str, model: ModelRef = MODEL, system: str = "soul") -> ModelRequest:
-    """What a model is asked after ``talk``."""
+def request(
+    talk: Sequence[tuple[str, str]], asked: str, model: ModelRef = MODEL, system: str = "soul", summary: str = ""
+) -> ModelRequest:
+    """What a model is asked after ``talk``, of whose beginning there may be a ``summary``."""
     number = len(talk) + 1
     message = UserMessage(str(number), HERE, WHO, asked, DAY)
     history = talked(talk)
     front = front_of(answerable(by_turn(history)), front_in(history))
+    history += [Row(10 * number - 1, HERE, "summary", DAY, SummaryRow(summary, front))] if summary else []
     return request_for(
         Turn(f"turn{number}", message, "en"),
         model,
@@ -84,9 +87,14 @@ TALK = [
 ]
 
 
-def test_the_prompt_of_turn_fifty_is_hardly_longer_than_that_of_turn_ten() -> None:
+@pytest.mark.parametrize(
+    "summary", ["", "They spoke of facts, one topic after the other. " * 5], ids=["plain", "summed up"]
+)
+def test_the_prompt_of_turn_fifty_is_hardly_longer_than_that_of_turn_ten(summary: str) -> None:
     soul = Path("SOUL.md").read_text(encoding="utf-8")
-    ten, fifty = request(TALK[:9], "Go on.", system=soul), request(TALK[:49], "Go on.", system=soul)
+    ten = request(TALK[:9], "Go on.", system=soul)
+    fifty = request(TALK[:49], "Go on.", system=soul, summary=summary)
+    assert ("<summary>" in str(fifty.messages[0])) is bool(summary)
     assert tokens(fifty) <= 1.3 * tokens(ten)
 
 

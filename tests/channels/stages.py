@@ -232,7 +232,9 @@ class WebStage:
     @property
     def texts(self) -> Sequence[str]:
         return [
-            _BOLD.sub(r"\1", "\n\n".join((turn["text"].strip(), *turn["notices"]))) for turn in self._turns.values()
+            _BOLD.sub(r"\1", "\n\n".join((turn["text"].strip(), *turn["notices"])))
+            for turn in self._turns.values()
+            if turn["text"].strip() or turn["notices"]
         ]
 
     @property

@@ -33,6 +33,11 @@ def environment(**more: str) -> dict[str, str]:
     return kept | {"PYTHONPATH": str(ROOT), "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "PYTHONUNBUFFERED": "1"} | more
 
 
+def interruptible() -> None:
+    """In a child before it starts: a suite that runs in the background has SIGINT ignored, and children inherit that."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def configured(folder: Path) -> Path:
     """A config file whose data folder is ``folder/data``."""
     file = folder / "config.yaml"
@@ -53,6 +58,7 @@ def bowerbird(
         cwd=cwd,
         timeout=PATIENCE,
         check=False,
+        preexec_fn=interruptible,
     )
 
 
@@ -60,13 +66,20 @@ def bowerbird(
 def a_house(data_dir: Path) -> Iterator[subprocess.Popen[bytes]]:
     """``tests.fakes.house`` as a process of its own, serving the control socket of ``data_dir``."""
     command = [sys.executable, "-m", "tests.fakes.house", str(data_dir)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment(), cwd=ROOT) as process:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, env=environment(), cwd=ROOT, preexec_fn=interruptible
+    ) as process:
         try:
             assert process.stdout is not None
             assert process.stdout.readline() == b"open\n"
             yield process
         finally:
             process.terminate()
+
+
+def _on_its_terminal() -> None:
+    interruptible()
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
 class Pty:
@@ -85,7 +98,7 @@ class Pty:
             env={"TERM": "xterm-256color"} | environment(**env),
             cwd=cwd,
             start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+            preexec_fn=_on_its_terminal,
         )
         os.close(slave)
         self.seen = ""

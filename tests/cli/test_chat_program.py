@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.programs import Pty, a_house, bowerbird, configured
+from tests.cli.programs import Pty, a_house, bowerbird, configured, interruptible
 
 READY = r"Ctrl.C stops[\s\S]*\n›"
 CTRL_C, CTRL_D, ENTER, ALT_ENTER = "\x03", "\x04", "\r", "\x1b\r"
@@ -238,7 +238,12 @@ class TestPipe:
     def test_ctrl_c_stops_the_answer_before_it_leaves(self, config: Path) -> None:
         command = [sys.executable, "-m", "bot", "chat", "--config", str(config)]
         process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            preexec_fn=interruptible,
         )
         with process:
             assert process.stdin is not None

@@ -17,7 +17,7 @@ import pytest
 
 from bot.app.control import ControlServer
 from bot.app.lock import FolderLock
-from tests.cli.programs import ROOT, bowerbird, configured, environment
+from tests.cli.programs import ROOT, bowerbird, configured, environment, interruptible
 
 HEAVY = (
     "anthropic",
@@ -138,7 +138,12 @@ def test_an_interrupt_is_no_traceback(config: Path) -> None:
     """``chat`` waits for the end of its input; the signal comes while it reads."""
     command = [sys.executable, "-m", "bot", "chat", "--config", str(config)]
     with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(), text=True
+        command,
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(),
+        text=True,
+        preexec_fn=interruptible,
     ) as process:
         while not (config.parent / "data" / "chat.log").exists():
             time.sleep(0.02)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.programs import PATIENCE, Pty, bowerbird, environment
+from tests.cli.programs import PATIENCE, Pty, bowerbird, environment, interruptible
 
 OFFLINE = """
 data_dir: data
@@ -36,7 +36,9 @@ def config(tmp_path: Path) -> Path:
 @contextmanager
 def daemon(config: Path, stdin: int = subprocess.DEVNULL) -> Iterator[subprocess.Popen[str]]:
     command = [sys.executable, "-m", "bot", "run", "--config", str(config)]
-    process = subprocess.Popen(command, stdin=stdin, stderr=subprocess.PIPE, env=environment(), text=True)
+    process = subprocess.Popen(
+        command, stdin=stdin, stderr=subprocess.PIPE, env=environment(), text=True, preexec_fn=interruptible
+    )
     try:
         until = time.monotonic() + PATIENCE
         while bowerbird("status", "--config", config).returncode:
@@ -63,13 +65,13 @@ def test_a_signal_stops_the_daemon_in_time_and_the_folder_is_free_again(config: 
 
 
 def test_settings_without_effect_are_named_once_at_the_start(config: Path) -> None:
-    config.write_text(OFFLINE.replace("fallback: []}", "fallback: []}, money: {day_usd: 1}") + "hooks: []\n")
+    config.write_text(f"{OFFLINE}team: {{max_parallel: 2}}\nschedule: {{jobs: []}}\nhooks: []\n")
     with daemon(config) as process:
         process.send_signal(signal.SIGTERM)
         process.wait(PATIENCE)
         assert process.stderr is not None
         (line,) = [line for line in process.stderr.read().splitlines() if "not built into this version" in line]
-    assert line.endswith(f"without effect in {config}: brain.money")
+    assert line.endswith(f"without effect in {config}: team")
 
 
 def test_b241_a_second_daemon_is_refused_at_once_and_the_first_is_named(config: Path) -> None:
@@ -79,6 +81,42 @@ def test_b241_a_second_daemon_is_refused_at_once_and_the_first_is_named(config: 
         assert f"(process {process.pid})" in second.stderr
         assert "Traceback" not in second.stderr
         assert bowerbird("status", "--config", config).returncode == 0
+
+
+@pytest.mark.parametrize("folder", ["/proc/x", "/dev/null/x", "x" * 300])
+def test_a_data_folder_that_cannot_be_made_is_refused_with_a_sentence(config: Path, folder: str) -> None:
+    config.write_text(OFFLINE.replace("data_dir: data", f"data_dir: {folder}"))
+    done = bowerbird("run", "--config", config)
+    assert done.returncode == 1
+    (line,) = [line for line in done.stderr.splitlines() if line.startswith("bowerbird: ")]
+    assert folder in line and "data_dir" in line
+    assert bowerbird("doctor", "--config", config).returncode == 1
+
+
+def test_without_a_file_nothing_is_said_of_settings_in_it(tmp_path: Path) -> None:
+    done = bowerbird("doctor", cwd=tmp_path, HOME=str(tmp_path), XDG_CONFIG_HOME=str(tmp_path))
+    assert "it has no effect" not in done.stdout and "None" not in done.stdout
+
+
+@pytest.mark.parametrize("command", ["run", "doctor", "status", "chat", "pair", "trace"])
+def test_an_interrupt_at_any_moment_of_the_start_shows_no_traceback(config: Path, command: str) -> None:
+    words = [command, *(["turn"] if command == "trace" else []), "--config", str(config)]
+    start = "import runpy, sys; print(flush=True); runpy.run_module('bot', run_name='__main__', alter_sys=True)"
+    for wait in (0.0, 0.03, 0.07, 0.13, 0.25, 0.4):
+        with subprocess.Popen(
+            [sys.executable, "-c", start, *words],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=environment(),
+            preexec_fn=interruptible,
+        ) as process:
+            assert process.stdout is not None and process.stderr is not None
+            process.stdout.readline()  # Python itself has started
+            time.sleep(0.02 + wait)
+            process.send_signal(signal.SIGINT)
+            _, said = process.communicate(timeout=PATIENCE)
+            assert b"Traceback" not in said and b"panicked" not in said, (wait, said.decode())
 
 
 def test_the_daemon_never_reads_its_standard_input(config: Path) -> None:

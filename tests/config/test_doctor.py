@@ -11,7 +11,7 @@ import pytest
 from aiohttp import web
 from pydantic import BaseModel
 
-from bot.config.doctor import Finding, as_json, check, failed, refused
+from bot.config.doctor import Finding, as_json, check, failed, refused, room
 from bot.config.loaded import Config, Entry
 from bot.config.reach import reach
 from bot.config.services import answers
@@ -198,6 +198,36 @@ async def test_hooks_jobs_programs_and_folders_are_looked_at(read: Load, tmp_pat
     (tmp_path / "tool").write_text("#!/bin/sh\n")
     (tmp_path / "tool").chmod(0o755)
     assert not any("hooks[1]" in line or "tools.mcp." in line for line in await lines(config))
+
+
+@pytest.mark.parametrize(
+    ("folder", "words"),
+    [
+        ("/proc/x/data", "/proc/x/data cannot be made or written"),
+        ("/sys/data", "/sys"),
+        ("x" * 300, "cannot be made or written: File name too long"),
+        ("/dev/null/data", "/dev/null is not a folder"),
+    ],
+)
+async def test_a_data_folder_that_cannot_be_made_is_a_failure(read: Load, folder: str, words: str) -> None:
+    (finding,) = [one for one in await check(read(f"data_dir: {folder}")) if one.level == "fail" and words in one.line]
+    assert "data_dir" in finding.advice
+
+
+async def test_looking_at_the_data_folder_leaves_nothing_in_it(read: Load, tmp_path: Path) -> None:
+    config = read("data_dir: data")
+    assert f"config: data goes to {tmp_path / 'data'}" in await lines(config, "ok")
+    assert not (tmp_path / "data").exists() and not list(tmp_path.glob(".bowerbird-*"))
+    (tmp_path / "data").mkdir()
+    await check(config)
+    assert not list((tmp_path / "data").iterdir())
+
+
+@pytest.mark.parametrize(("free", "level"), [(10**12, []), (10**8, ["warn"]), (9 * 10**6, ["fail"]), (0, ["fail"])])
+def test_a_disk_that_is_nearly_full_is_told_before_it_is_full(free: int, level: list[str]) -> None:
+    told = list(room(Path("/data"), free))
+    assert [one.level for one in told] == level
+    assert all(f"{free // 10**6} MB" in one.line and "free some space" in one.advice for one in told)
 
 
 async def test_other_rooms_add_their_checks_and_the_json_form_says_all(read: Load) -> None:

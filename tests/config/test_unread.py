@@ -11,6 +11,7 @@ from pydantic import BaseModel
 
 import bot
 from bot.config.doctor import check
+from bot.config.packaged import packaged
 from bot.config.sections import Settings
 from bot.config.unread import UNREAD, unread_and_set
 
@@ -78,6 +79,9 @@ async def test_the_doctor_warns_of_what_is_relied_on_in_vain_and_names_the_rest(
     ("text", "keys"),
     [
         ("name: x", []),
+        (packaged("config.yaml"), []),
+        ("memory: {reranker: local, distill: {after_turn: true}}\nteam: {max_parallel: 3}", []),
+        ("tools: {shell: {sandbox: bubblewrap, timeout: 61}}", ["tools.shell"]),
         ("brain: {llm: {default: {provider: local, model: auto}}}", []),
         ("brain: {money: {day_usd: 1}}", []),
         ("brain: {llm: {routing: {local_only: [private]}}}", []),

@@ -266,6 +266,21 @@ async def test_an_edit_that_crosses_its_message_in_the_store_is_applied(open_hou
         assert all("old words" not in said(house, request) for request in range(len(house.provider.requests)))
 
 
+async def test_an_edit_that_crosses_a_repeated_delivery_of_its_message_begins_the_answer_anew(
+    open_house: OpenHouse,
+) -> None:
+    never = asyncio.Event()
+    for first in (True, False):
+        async with open_house([ModelText("Paris has many museums, and"), never], says("Rome has more.")) as house:
+            number = 1 if first else 2
+            await house.say("tell me of Paris", number=number)
+            await shows(house, "Paris has many museums")
+            pair = [edit(house, "tell me of Rome", message=number), house.say("tell me of Paris", number=number)]
+            await asyncio.gather(*(pair if first else reversed(pair)))
+            await house.idle()
+            assert house.shown == ["Rome has more."] and "Paris" not in said(house)
+
+
 async def test_what_was_overheard_reads_as_it_was_changed_before_it_came(open_house: OpenHouse) -> None:
     group = replace(HERE, chat="-5")
     async with open_house(says("Blue."), access=Access(owners=("7",), groups=("-5",))) as house:

@@ -10,7 +10,9 @@ from bot.core.model import ModelEvent, ModelStop, ModelText, ModelThinking
 from bot.providers.wire import Answer
 
 _NOT_WORDS: Final = re.compile(r"[\W_]+")
-ECHO_SHARE: Final = 0.6
+QUESTION_SHARE: Final = 0.6
+KNOWN_SHARE: Final = 0.4
+"""How much of the question, or of what the model was told, is no answer of its own."""
 
 
 class EchoStream:
@@ -22,7 +24,7 @@ class EchoStream:
 
     def __init__(self, answer: Answer, question: str, known: str, told: str) -> None:
         self._answer, self._told = answer, told
-        self._sources = (_words(question), _words(known))
+        self._sources = ((_words(question), QUESTION_SHARE), (_words(known), KNOWN_SHARE))
         self._held = ""
         self._passed = False
 
@@ -46,7 +48,7 @@ class EchoStream:
                 yield event
             elif isinstance(event, ModelText):
                 self._held += event.text
-                self._passed = not any(_words(self._held) in source for source in self._sources)
+                self._passed = not any(_words(self._held) in source for source, _ in self._sources)
                 yield ModelText(self._held) if self._passed else ModelThinking("")  # held back, but alive
             else:
                 if isinstance(event, ModelStop) and self._held:
@@ -55,7 +57,7 @@ class EchoStream:
 
     def _is_echo(self) -> bool:
         held = _words(self._held)
-        return any(held in source and len(held) >= ECHO_SHARE * len(source) > 0 for source in self._sources)
+        return any(held in source and len(held) >= share * len(source) > 0 for source, share in self._sources)
 
 
 def _words(text: str) -> str:

@@ -10,6 +10,7 @@ from typing import Final
 from bot.core.model import CallBlock, ImageBlock, Message, ResultBlock, TextBlock
 from bot.core.texts import language_of, say
 from bot.core.tool import ToolSpec
+from bot.providers.local.gate import goes_without_saying
 
 PROFILE: Final = """\
 You are Bowerbird, a friendly assistant: a small demo model that runs on this machine.
@@ -104,13 +105,19 @@ def still_open(turn: Turn, tools: Sequence[ToolSpec]) -> tuple[ToolSpec, ...]:
     )
 
 
-def not_run(messages: Sequence[Message], turn: Turn) -> str:
-    """What the person is told when the last thing that happened is a call that was not run; "" where that is not so.
-
-    The model is not asked for it: it would make the call again, or read them what is written for models.
+def settled(messages: Sequence[Message], turns: Sequence[Turn], tools: Sequence[ToolSpec]) -> str:
+    """What the person is told where the model is not asked, "" where it is: a call was not run, which it would make again,
+    or of which it would read them what is written for models; or they asked for nothing but what the clock says, of which
+    it takes the hour for the day.
     """
     last = messages[-1].content[-1] if messages and messages[-1].content else None
-    return turn.told if isinstance(last, ResultBlock) and last.outcome in _NOT_RUN else ""
+    if not isinstance(last, ResultBlock):
+        return ""
+    turn = turns[-1]
+    clock = last.text if not last.error and len(turn.facts) == 1 else ""
+    asked = next((tool for tool in tools if tool.name == last.name), None)
+    bare = asked is not None and _CLOCK_SAYS.fullmatch(clock) and goes_without_saying(turn.said, asked)
+    return turn.told if bare or last.outcome in _NOT_RUN else ""
 
 
 def offer(tools: Sequence[ToolSpec]) -> str:

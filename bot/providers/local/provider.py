@@ -47,8 +47,9 @@ from bot.providers.local.echo import EchoStream
 from bot.providers.local.gate import goes_without_saying, may_need
 from bot.providers.local.keeper import Keeper, LocalState, Phase, Plan
 from bot.providers.local.machine import free_memory_bytes
-from bot.providers.local.prompt import PROFILE, Turn, chat_turns, not_run, still_open, turns_of
+from bot.providers.local.prompt import PROFILE, Turn, chat_turns, settled, still_open, turns_of
 from bot.providers.local.repeat import RepeatStream
+from bot.providers.local.sentence import OneSentence, wants_one_sentence
 from bot.providers.local.weights import Shelf, Source, wrong_with
 from bot.providers.settings import ProviderConfig
 from bot.providers.sse import SseFrames
@@ -144,12 +145,12 @@ class LocalProvider:
         faults = Faults(self._name, request.model.model)
         turns = turns_of(request.messages)
         ids = CallIds(request, self._clock)
+        if sentence := "" if request.schema else settled(request.messages, turns, request.tools):
+            yield _one_answer(sentence)
+            return
         offered = _offered(request, turns)
         if len(offered) == 1 and goes_without_saying("\n".join(turns[-1].words), offered[0]):
             yield _one_call(ids, offered[0])
-            return
-        if sentence := not_run(request.messages, turns[-1]) if turns and not request.schema else "":
-            yield _one_answer(sentence)
             return
         answer = self._answer(request, turns, offered, faults, ids)
         engine = await self._keeper.engine(self._config.wait_seconds)
@@ -181,6 +182,8 @@ class LocalProvider:
             return answer
         if turns and turns[-1].facts:
             answer = EchoStream(answer, turns[-1].said, turns[-1].known, turns[-1].told)
+        elif turns and wants_one_sentence(turns[-1].said):
+            answer = OneSentence(answer)
         return RepeatStream(answer)
 
     def _body(self, request: ModelRequest, turns: list[Turn], offered: tuple[ToolSpec, ...]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Final
 
 from bot.core.model import ModelEvent, ModelStop, ModelStopReason, ModelText, ModelThinking
@@ -21,29 +22,52 @@ LONG_TIMES: Final = 3
 SIGNS_CHARS: Final = 600
 """Rules, tables and rows of figures are made of repeated signs."""
 STEP_CHARS: Final = 60
-_ITEM: Final = re.compile(r"(?m)^\s*\d+(?=[.)、．])")
-_ENDS: Final = (re.compile(r"[。！？!?]|\.(?=\s)|\n"), re.compile(r"[，、；,;](?=.)|\s"))
-"""Behind a sentence or a line; else before a comma or a space."""
+_ITEM: Final = re.compile(r"(?m)^ *\d+(?=[.)、．]|\Z)")
+_ENDS: Final = (re.compile(r"(?<=[。！？!?])|(?<=[^\d\s]\.)(?=\s)|\n"), re.compile(r"[，、；,;]|\s"))
+"""Where a sentence or a line is over; else a comma or a space."""
 
 
-def repeated(text: str) -> tuple[int, int]:
-    """The longest end of ``text`` that is one thing at least twice in a row: its length, and the thing's; (0, 0) for none.
+@dataclass(frozen=True, slots=True)
+class Repetition:
+    """The end of a text from ``first`` on says one thing ``times`` in a row, at least twice; ``second`` is where it begins
+    again."""
 
-    The numbers of list items do not count as a difference.
-    """
-    tail = _ITEM.sub(lambda number: "#" * len(number.group()), text[-LOOKED_AT_CHARS:])[::-1]
+    first: int
+    second: int
+    times: float
+
+
+def repetition(text: str) -> Repetition | None:
+    """The longest at the end of ``text``. The numbers of list items do not count as a difference."""
+    tail, places = _without_numbers(text)
+    backwards = tail[::-1]
     borders = [0] * len(tail)
-    found = (0, 0)
-    width = 0
+    width = length = period = 0
     for index in range(1, len(tail)):
-        while width and tail[index] != tail[width]:
+        while width and backwards[index] != backwards[width]:
             width = borders[width - 1]
-        width += tail[index] == tail[width]
+        width += backwards[index] == backwards[width]
         borders[index] = width
-        period = index + 1 - width
-        if index + 1 >= 2 * period:
-            found = (index + 1, period)
-    return found
+        if width * 2 >= index + 1:
+            length, period = index + 1, index + 1 - width
+    if not length:
+        return None
+    first = len(tail) - length
+    return Repetition(places[first], places[first + period], length / period)
+
+
+def _without_numbers(text: str) -> tuple[str, list[int]]:
+    """The end of ``text`` with one sign for the number of each list item, and where in ``text`` each character stands."""
+    start = max(0, len(text) - LOOKED_AT_CHARS)
+    parts: list[str] = []
+    places: list[int] = []
+    for number in _ITEM.finditer(text, start):
+        parts += (text[start : number.start()], "#")
+        places += range(start, number.start() + 1)
+        start = number.end()
+    parts.append(text[start:])
+    places += range(start, len(text))
+    return "".join(parts), places
 
 
 class RepeatStream:
@@ -87,34 +111,31 @@ class RepeatStream:
     def _said(self, text: str) -> Iterator[ModelEvent]:
         for start in range(0, len(text), STEP_CHARS):
             self._text += text[start : start + STEP_CHARS]
-            length, period = repeated(self._text)
-            if _is_too_much(self._text[len(self._text) - length :], period):
+            found = repetition(self._text)
+            if found and _is_too_much(self._text[found.first :], found):
                 self._cut = True
-                if rest := self._last_words(length, period):
+                if rest := self._last_words(found):
                     yield ModelText(rest)
                 return
-            if length < HELD_CHARS:
+            if found is None or len(self._text) - found.first < HELD_CHARS:
                 yield ModelText(self._text[self._shown :])
                 self._shown = len(self._text)
         if self._shown < len(self._text):
             yield ModelThinking("")  # held back, but alive
 
-    def _last_words(self, length: int, period: int) -> str:
+    def _last_words(self, found: Repetition) -> str:
         """What is still said of the text that was held back: to the end of the sentence that is being read, or the thing
         once where nothing of it has been shown."""
-        begun = max(self._shown, len(self._text) - length + period)
-        rest = self._text[begun : begun + period + 1]
-        for index, ends in enumerate(_ENDS):
-            if found := ends.search(rest):
-                begun += found.start() if index else found.end()
-                break
+        begun = max(self._shown, found.second)
+        rest = self._text[begun : begun + 2 * (found.second - found.first)]
+        for ends in _ENDS:
+            if end := ends.search(rest):
+                return self._text[self._shown : begun + end.start()].rstrip()
         return self._text[self._shown : begun].rstrip()
 
 
-def _is_too_much(end: str, period: int) -> bool:
-    if not period:
-        return False
-    if not any(char.isalpha() for char in end[:period]):
+def _is_too_much(end: str, found: Repetition) -> bool:
+    if not any(char.isalpha() for char in end[: found.second - found.first]):
         return len(end) >= SIGNS_CHARS
-    times = len(end) / period
-    return (times >= SHORT_TIMES and len(end) >= SHORT_CHARS) or (times >= LONG_TIMES and len(end) >= LONG_CHARS)
+    short = found.times >= SHORT_TIMES and len(end) >= SHORT_CHARS
+    return short or (found.times >= LONG_TIMES and len(end) >= LONG_CHARS)

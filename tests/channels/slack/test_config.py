@@ -53,13 +53,17 @@ def config_of(sim: SlackSim, **changes: str) -> Config:
     return Config.model_validate({**tokens, "api_base": sim.api_base, **changes})
 
 
-async def test_the_probe_proves_both_tokens_and_opens_nothing() -> None:
+async def test_the_probe_says_how_slack_gets_to_show_a_stop_button() -> None:
     async with SlackSim() as sim:
-        assert "@bowerbird in Simulated Workspace" in await probe(config_of(sim))
         assert "agent" not in await probe(config_of(sim))
         sim.missing_scope("assistant:write")
         assert "declare the app as an agent" in await probe(config_of(sim))
         assert "agent" not in await probe(config_of(sim, streaming="edit"))
+
+
+async def test_the_probe_proves_both_tokens_and_opens_nothing() -> None:
+    async with SlackSim() as sim:
+        assert "@bowerbird in Simulated Workspace" in await probe(config_of(sim))
         assert [call.method for call in sim.calls] == ["auth.test", "apps.connections.open"]
         assert sim.sockets.opened == 0
         with pytest.raises(Unauthorised, match="bot_token"):

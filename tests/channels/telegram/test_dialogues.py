@@ -97,6 +97,7 @@ async def test_typing_shows_life_and_ends_with_the_first_words(
 
 
 @pytest.mark.prove
+@pytest.mark.timeout(90)
 async def test_an_answer_of_twenty_thousand_characters_comes_whole_in_legal_parts(
     bot: StartBot, telegram: TelegramSim, llm: LlmSim
 ) -> None:
@@ -105,7 +106,7 @@ async def test_an_answer_of_twenty_thousand_characters_comes_whole_in_legal_part
     chat = telegram.private(ann := telegram.person(7, "Ann"))
     async with bot():
         await telegram.say(chat, ann, "tell me everything")
-        await telegram.until(lambda sim: "return x ** 21" in "".join(sim.bot_texts(chat)), timeout=28)
+        await telegram.until(lambda sim: "return x ** 21" in "".join(sim.bot_texts(chat)), timeout=60)
         await telegram.until(lambda sim: not any(message.keyboard for message in sim.visible(chat)))
     whole(telegram.bot_texts(chat))
     code = [entity for message in telegram.visible(chat) for entity in message.entities if entity["type"] == "pre"]

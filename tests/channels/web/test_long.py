@@ -49,6 +49,8 @@ async def test_a_message_that_is_too_long_is_no_matter_of_permission() -> None:
         assert house.inbound == []
 
 
+@pytest.mark.browser
+@pytest.mark.asyncio(loop_scope="module")
 async def test_a_text_that_is_too_long_is_told_in_characters_before_it_is_sent(browser: Browser) -> None:
     house = House()
     async with house.open(), visiting(browser, house) as page:

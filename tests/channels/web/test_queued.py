@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.async_api import Browser, expect
 
 from tests.channels.web.browser import visiting
 from tests.channels.web.house import House, Turn
 from tests.channels.web.scenes import write
+
+pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
 
 
 async def test_a_message_amid_an_answer_waits_for_its_turn_before_and_after_a_reload(browser: Browser) -> None:

@@ -5,26 +5,20 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import AsyncIterator
-from datetime import datetime
 from pathlib import Path
-from zoneinfo import ZoneInfo
 
 import pytest
 
-from bot.brain.dates import dates_block
-from bot.core.model import Message, TextBlock
 from bot.net.http import Transport
 from bot.providers.local.keeper import Phase
 from bot.providers.local.provider import Config, LocalProvider, build
 from bot.time.clock import SystemClock
-from tests.providers.local.asking import ask, request, result
+from tests.providers.local.asking import ask, came, prompted
 from tests.providers.local.messages import TOOLS
 
 pytestmark = [pytest.mark.model, pytest.mark.prove, pytest.mark.timeout(900)]
 log = logging.getLogger(__name__)
 
-ZONE = "Asia/Shanghai"
-NOW = datetime(2026, 11, 30, 15, 27, tzinfo=ZoneInfo(ZONE)).timestamp()
 NOW_SAYS = "Monday, 30 November 2026, 15:27 (Asia/Shanghai, UTC+0800; 2026年11月30日 星期一 15:27)"
 
 QUESTIONS = (
@@ -76,12 +70,9 @@ async def provider(qwen: Path, tmp_path: Path) -> AsyncIterator[LocalProvider]:
 
 async def answered(provider: LocalProvider, question: str) -> str:
     """What a person reads in the end; the clock's tool answers where the model asks for it."""
-    block = dates_block(NOW, ZONE, question)
-    messages = [Message("user", tuple(TextBlock(text) for text in (block, question) if text))]
-    heard = await ask(provider, request(*messages, tools=TOOLS))
+    heard = await ask(provider, prompted(question, tools=TOOLS, max_tokens=80))
     if heard.calls:
-        messages += result(heard.calls[0], NOW_SAYS)
-        heard = await ask(provider, request(*messages, tools=TOOLS))
+        heard = await ask(provider, prompted(question, *came(heard.calls[0], NOW_SAYS), tools=TOOLS, max_tokens=80))
     return heard.text
 
 

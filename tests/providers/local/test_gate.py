@@ -51,15 +51,17 @@ def test_what_stands_in_a_section_are_not_the_persons_words() -> None:
 @pytest.mark.parametrize(
     ("words", "needed"),
     [
-        ("What is the date today?", False),
-        ("今天几号？", False),
+        ("What is the date tomorrow?", False),
+        ("今天几号？明天呢？", False),
         ("What time is it today?", True),
         ("今天现在几点了？", True),
     ],
 )
 def test_a_clock_is_not_offered_for_days_that_have_been_told(words: str, needed: bool) -> None:
-    told = f"<dates>\nToday is Monday, 30 November 2026.\n</dates>\n\n{words}"
+    today = "Today is Monday, 30 November 2026."
+    told = f"<dates>\n{today}\nTomorrow is Tuesday, 1 December 2026.\n</dates>\n\n{words}"
     assert (may_need(told, TOOLS) == (NOW,)) is needed
+    assert may_need(f"<dates>\n{today}\n</dates>\n\n{words}", TOOLS) == (NOW,)
     assert may_need(words, TOOLS) == (NOW,)
 
 

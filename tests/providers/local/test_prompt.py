@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
+
+from bot.core.address import Address, Sender
 from bot.core.model import CallBlock, ImageBlock, Message, ResultBlock, TextBlock
-from bot.core.tool import ToolCall
-from bot.providers.local.prompt import PROFILE, chat_turns, offer, still_open, turns_of
+from bot.core.tool import ToolCall, ToolContext
+from bot.providers.local.prompt import PROFILE, chat_turns, offer, settled, still_open, turns_of
+from bot.tools.registry import find_tools
+from tests.providers.local.asking import AT, ZONE, Outcome
 from tests.providers.local.messages import CALCULATE, NOTE_WRITE, NOW, TOOLS
+
+INTERNAL = "The person denied this call. Do not try it again; ask what they want instead."
+HERE = Address("web", "main", "c")
 
 
 def user(text: str) -> Message:
@@ -16,10 +26,10 @@ def assistant(text: str) -> Message:
     return Message("assistant", (TextBlock(text),))
 
 
-def called(name: str, text: str = "", *, error: bool = False) -> tuple[Message, Message]:
+def called(name: str, text: str = "", *, error: bool = False, outcome: Outcome = "") -> tuple[Message, Message]:
     """A call of the tool ``name`` and its result."""
     call = Message("assistant", (CallBlock(ToolCall("c1", name)),))
-    return call, Message("user", (ResultBlock("c1", name, text, error),))
+    return call, Message("user", (ResultBlock("c1", name, text, error, outcome),))
 
 
 def test_a_result_is_a_fact_in_front_of_the_question() -> None:
@@ -78,6 +88,68 @@ def test_a_tool_is_offered_once_for_the_same_words_and_twice_if_it_failed() -> N
         "calculate",
         "note_write",
     )
+
+
+@pytest.mark.parametrize("outcome", ["denied", "expired", "blocked", "interrupted"])
+def test_a_tool_that_was_not_run_is_not_offered_again(outcome: Outcome) -> None:
+    refused = called("note_write", INTERNAL, error=True, outcome=outcome)
+    (turn,) = turns_of([user("note: buy milk"), *refused])
+    assert NOTE_WRITE not in still_open(turn, TOOLS)
+    assert INTERNAL not in turn.text + turn.told + turn.known
+    failed = called("note_write", "the disk is full", error=True)
+    (turn,) = turns_of([user("note: buy milk"), *failed, *refused])
+    assert NOTE_WRITE not in still_open(turn, TOOLS)
+
+
+@pytest.mark.parametrize(
+    ("words", "outcome", "sentence"),
+    [
+        ("note: buy milk", "denied", "You denied this."),
+        ("记一下：买牛奶", "denied", "你已拒绝该操作。"),
+        ("note: buy milk", "expired", "Nobody approved this in time."),
+        ("记一下：买牛奶", "expired", "没有人及时批准该操作。"),
+        ("note: buy milk", "interrupted", "Stopped while a tool was at work: whether it took effect is unknown."),
+        ("note: buy milk", "", ""),
+    ],
+)
+def test_a_call_that_was_not_run_is_told_in_the_persons_language(words: str, outcome: Outcome, sentence: str) -> None:
+    messages = [user(words), *called("note_write", INTERNAL, error=True, outcome=outcome)]
+    assert settled(messages, turns_of(messages), TOOLS) == sentence
+    messages.append(user("and what is the capital of France?"))
+    assert settled(messages, turns_of(messages), TOOLS) == ""
+
+
+def test_what_else_was_found_is_told_with_it() -> None:
+    denied = called("note_write", INTERNAL, error=True, outcome="denied")
+    messages = [user("calculate 17*23 and note it"), *called("calculate", "17*23 = 391"), *denied]
+    assert settled(messages, turns_of(messages), TOOLS) == "17*23 = 391\nYou denied this."
+
+
+def test_the_days_that_were_reckoned_are_told_but_never_beside_an_offer() -> None:
+    dates = "<dates>\nToday is Monday, 30 November 2026.\n</dates>"
+    turns = turns_of([Message("user", (TextBlock(dates), TextBlock("note: what day is it?")))])
+    assert chat_turns(PROFILE, turns, ())[-1]["content"] == f"{dates}\n\nnote: what day is it?"
+    assert chat_turns(PROFILE, turns, (NOTE_WRITE,))[-1]["content"] == "note: what day is it?"
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("what time is it?", "It is Monday, 30 November 2026, 15:27 (Asia/Shanghai)."),
+        ("现在几点？", "现在是2026年11月30日 星期一 15:27（Asia/Shanghai）。"),
+    ],
+)
+async def test_what_the_clock_says_is_told_in_the_persons_language(words: str, told: str, tmp_path: Path) -> None:
+    context = ToolContext("t", "c", HERE, Sender("web", "1"), AT, ZONE, tmp_path)
+    said = await find_tools()["now"].run({}, context)
+    assert said.text == turns_of([user(words), *called("now", said.text)])[0].known
+    messages = [user(words), *called("now", said.text)]
+    assert settled(messages, turns_of(messages), TOOLS) == told
+    assert settled(messages, turns_of(messages), ()) == ""
+    messages = [user(f"{words} And in Tokyo?"), *called("now", said.text)]
+    assert settled(messages, turns_of(messages), TOOLS) == ""
+    messages = [user(words), *called("now", "there is no such zone", error=True)]
+    assert settled(messages, turns_of(messages), TOOLS) == ""
 
 
 def test_a_message_that_came_in_between_belongs_to_the_same_words() -> None:

@@ -24,7 +24,7 @@ from bot.providers.local.keeper import LocalState, Phase
 from bot.providers.local.prompt import PROFILE
 from bot.providers.local.provider import Config, LocalProvider, build
 from bot.time.clock import SystemClock
-from tests.providers.local.asking import ask, assistant, request, result, user
+from tests.providers.local.asking import ask, assistant, came, prompted, request, result, user
 from tests.providers.local.messages import CALCULATE, NOW, TOOLS
 
 MODEL = [pytest.mark.model, pytest.mark.timeout(180)]
@@ -72,6 +72,14 @@ async def test_a_bare_question_for_the_time_is_one_call_even_before_there_is_a_m
     heard = await ask(unable(tmp_path), request(user("what time is it?"), tools=TOOLS))
     assert [(call.name, dict(call.arguments), call.invalid) for call in heard.calls] == [("now", {}, "")]
     assert heard.stop == ModelStop(ModelStopReason.TOOL_USE)
+
+
+async def test_a_denied_call_is_answered_by_the_house_and_never_made_again(tmp_path: Path) -> None:
+    provider = unable(tmp_path)  # whoever asked it would get an error
+    for words, said in (("note: buy milk", "You denied this."), ("记一下：买牛奶", "你已拒绝该操作。")):
+        call = ToolCall("c1", "note_write", {"text": "milk"})
+        heard = await ask(provider, prompted(words, *came(call, "Denied.", error=True, outcome="denied"), tools=TOOLS))
+        assert (heard.text, heard.calls, heard.stop) == (said, [], ModelStop(ModelStopReason.END))
 
 
 async def test_without_a_model_the_error_says_how_to_get_one(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from bot.providers.local.keeper import Phase
 from bot.providers.local.provider import Config, LocalProvider, build
 from bot.time.clock import SystemClock
 from bot.tools.registry import find_tools
-from tests.providers.local.asking import ask, request, user
+from tests.providers.local.asking import ask, prompted
 
 pytestmark = [pytest.mark.model, pytest.mark.prove, pytest.mark.timeout(900)]
 log = logging.getLogger(__name__)
@@ -58,7 +58,7 @@ def faults(entry: dict[str, Any], text: str) -> list[str]:
 async def test_the_ten_questions(provider: LocalProvider) -> None:
     missed = {}
     for entry in entries("questions.yaml"):
-        heard = await ask(provider, request(user(entry["text"]), tools=TOOLS, max_tokens=200))
+        heard = await ask(provider, prompted(entry["text"], tools=TOOLS, max_tokens=200))
         log.info("%s -> %s", entry["id"], heard.text)
         if wrong := faults(entry, heard.text):
             missed[entry["id"]] = (wrong, heard.text)
@@ -69,7 +69,7 @@ async def test_the_tool_a_message_needs(provider: LocalProvider) -> None:
     missed = {}
     needless = []
     for entry in entries("tool_choice.yaml"):
-        heard = await ask(provider, request(user(entry["text"]), tools=TOOLS, max_tokens=100))
+        heard = await ask(provider, prompted(entry["text"], tools=TOOLS, max_tokens=100))
         called = heard.calls[0].name if heard.calls else "none"
         arguments = str(dict(heard.calls[0].arguments)) if heard.calls else ""
         lacking = [w for w in entry.get("argument_contains") or [] if w.lower() not in arguments.lower()]

@@ -1,0 +1,23 @@
+"""Ctrl+C while the program is still being put together."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def ending_at_once() -> Iterator[None]:
+    """Around imports: an interrupt ends the process on the spot and without a word. Raised in the midst of an import it
+    would come out as a traceback, or as the panic of a library that is not written in Python."""
+    usual = signal.default_int_handler
+    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGINT) is not usual:
+        yield
+        return
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, usual)
