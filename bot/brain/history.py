@@ -111,15 +111,9 @@ def _block_tokens(block: Block) -> int:
     raise TypeError(type(block).__name__)
 
 
-def history_messages(
-    turns: Sequence[Sequence[Row]], *, file_tokens: int, behind: Behind = nothing_behind
-) -> list[Message]:
-    """Whole turns as they stand in the prompts of later ones, the same bytes each time. A question that got no answer
-    stays, and is said to be one. Of files the text stays, up to ``file_tokens`` in a turn, and of pictures a mention."""
-    return [message for turn in turns for message in past_messages(turn, file_tokens, behind)]
-
-
 def past_messages(turn: Sequence[Row], file_tokens: int, behind: Behind = nothing_behind) -> list[Message]:
+    """A whole turn as it stands in the prompts of later ones, the same bytes each time. A question that got no answer stays,
+    and is said to be one. Of files the text stays, up to ``file_tokens``, and of pictures a mention."""
     messages = with_behind(without_thinking(turn_messages(fitting(turn, file_tokens))), behind(turn))
     ended = any(isinstance(row.body, EndRow) for row in turn)
     if ended and messages and messages[-1].role == "user":

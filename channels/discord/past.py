@@ -22,6 +22,8 @@ log = logging.getLogger(__name__)
 PAGE: Final = 100
 """As many messages as Discord tells in one call."""
 PAGE_SECONDS: Final = 20.0
+BEGINNING_SECONDS: Final = 1.5
+"""A question waits for it."""
 PAGES: Final = 20
 TRIES: Final = 3
 NO_MESSAGE: Final = 10008
@@ -76,8 +78,8 @@ class Past:
         """The last messages that others wrote there; of a thread its name and what it hangs on first."""
         number = int(of.thread or of.chat)
         found = await self.newest(client, number, of, limit)
-        heard = (reader.message(raw, me) for raw in found)
-        said = [one for one in heard if one is not None]
+        heard = ((raw, reader.message(raw, me)) for raw in found)
+        said = [one if one.text else reader.earlier(raw, of) for raw, one in heard if one is not None]
         thread = client.get_channel(number)
         if not isinstance(thread, discord.Thread):
             return said
@@ -100,9 +102,10 @@ class Past:
         is_post = isinstance(thread.parent, discord.ForumChannel)
         budget = replace(of, chat=f"beginnings in {of.chat}", thread="")  # somebody waits for what is written there
         try:
-            begun = await self.one(client, thread.id if is_post else thread.parent_id, thread.id, budget)
-        except ChannelError as error:
-            log.info("what the thread %s was made from is not known: %s", thread.id, error)
+            async with asyncio.timeout(BEGINNING_SECONDS):
+                begun = await self.one(client, thread.id if is_post else thread.parent_id, thread.id, budget)
+        except (ChannelError, TimeoutError) as error:
+            log.info("what the thread %s was made from is not known: %s", thread.id, type(error).__name__)
             return []
         return [begun] if begun is not None else []
 

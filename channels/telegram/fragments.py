@@ -64,7 +64,7 @@ class Fragments:
 def _continues(fragment: _Fragment, message: UserMessage, raw: Mapping[str, Any]) -> bool:
     """A reply or a command is a message of its own, however soon it comes."""
     reply = raw.get("reply_to_message")
-    is_reply = isinstance(reply, Mapping) and "forum_topic_created" not in reply
+    is_reply = (isinstance(reply, Mapping) and "forum_topic_created" not in reply) or "external_reply" in raw
     return (
         message.sent_at <= fragment.goes_on_until
         and _is_plain(message, raw)

@@ -47,14 +47,15 @@ def replied_to(raw: Raw, channel: str) -> Quote | None:
     as they were chosen); None where there is nothing in it to read or to fetch."""
     chosen = raw.get("quote")
     words = str(chosen.get("text") or "") if isinstance(chosen, Mapping) else ""
+    name = number = ""
     if isinstance(original := raw.get("reply_to_message"), Mapping):
         author = original.get("from")
         words = words or text_of(original)[0]
         name, number = name_of(author) if isinstance(author, Mapping) else "", str(int(original["message_id"]))
     elif isinstance(original := raw.get("external_reply"), Mapping):
-        name, number = origin(original.get("origin") or {}), ""
+        name = origin(original.get("origin") or {})
     else:
-        return None
+        original = {}
     text = "\n".join(part for part in (words, shared(original)) if part)
     files = files_of(original, channel)
     return Quote(text, name, number, files=files) if text or files else None

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bot.brain.files import fitting, in_prompt, is_unreadable, told
-from bot.brain.history import history_messages, size_of, turn_messages
+from bot.brain.history import past_messages, size_of, turn_messages
 from bot.brain.prompt import Persona, request_for
 from bot.brain.turn import Turn
 from bot.core.inbound import Quote
@@ -61,7 +61,7 @@ def test_a_small_window_gets_less_of_each_file_and_the_same_in_later_turns() -> 
     sizes = [size_of(one) for one in turn_messages(small)]
     assert 800 < sum(sizes) < 1200 and fitting(rows, 100_000) is rows
     ended = [*rows, Row(2, HERE, "t1", 2.0, EndRow(StopReason.ANSWERED))]
-    [said, *_] = history_messages([ended], file_tokens=1000)
+    [said, *_] = past_messages(ended, 1000)
     assert said.content[0] == turn_messages(small)[0].content[0]
 
 

@@ -12,7 +12,6 @@ from bot.brain.fencing import fenced
 from bot.brain.history import (
     UNANSWERED,
     by_turn,
-    history_messages,
     mended,
     paired,
     past_messages,
@@ -38,7 +37,7 @@ def kept(rows: Sequence[Row], budget: int) -> list[Message]:
     """The history that a budget of tokens leaves of these rows."""
     whole = answerable(by_turn(rows))
     start = begin(whole, lambda index: sum(map(size_of, past_messages(whole[index], 10**6))), budget)
-    return history_messages(whole[start:], file_tokens=10**6)
+    return [message for turn in whole[start:] for message in past_messages(turn, 10**6)]
 
 
 def numbered(bodies: list[tuple[str, Body]]) -> list[Row]:

@@ -19,7 +19,18 @@ from bot.core.inbound import UserMessage
 from bot.core.model import CallBlock, ModelRef, ModelRequest, ResultBlock, TextBlock, ThinkingBlock
 from bot.core.stop import StopReason
 from bot.core.tool import Effect, ToolCall, ToolSpec
-from bot.core.transcript import Body, EndRow, JoinedRow, KeptFile, ResultRow, RouteRow, Row, StepRow, UserRow
+from bot.core.transcript import (
+    Body,
+    EndRow,
+    JoinedRow,
+    KeptFile,
+    ResultRow,
+    RouteRow,
+    Row,
+    StepRow,
+    SummaryRow,
+    UserRow,
+)
 from bot.providers.anthropic.request import messages_body
 from bot.providers.ollama.request import chat_body
 from bot.providers.openai import completion_body
@@ -67,7 +78,9 @@ def conversations(draw: st.DrawFn) -> tuple[list[Row], list[Row]]:
             bodies.append(EndRow(StopReason.ANSWERED))
         rows = [Row(100 * number + n + 1, HERE, f"t{number}", 60.0 * number, body) for n, body in enumerate(bodies)]
         past = [*past, *rows]
-    return [row for row in past if row.turn != f"t{count}"], [row for row in past if row.turn == f"t{count}"]
+    rows = [row for row in past if row.turn == f"t{count}"]
+    summed = [Row(100 * count, HERE, "s", 1.0, SummaryRow("They spoke of harbours. " * 50, front_in(rows)))]
+    return [*(row for row in past if row.turn != f"t{count}"), *(summed if draw(st.booleans()) else [])], rows
 
 
 def built(past: Sequence[Row], rows: Sequence[Row], window: int, **more: Any) -> ModelRequest:

@@ -25,7 +25,7 @@ DESCRIPTION_CHARS: Final = 120
 _SENTENCE_END: Final = re.compile(r"(?<=[.。!！])\s|\n")
 _EXAMPLE: Final = re.compile(r",? *(?:\(|such as\b|for example\b|e\.g\.|like\b|例如|比如|如：).*", re.IGNORECASE)
 """Examples are left out: asked for something else, the model calls the tool with the example."""
-_DATES: Final = "<dates>"
+_DATES: Final = "<dates>\n"
 _CLOCK_SAYS: Final = re.compile(r"(?P<en>\w+day, .+, \d\d:\d\d) \((?P<zone>[^,;()]+), [^;()]+; (?P<zh>[^()]+)\)")
 """The words of the tool ``now``, for people of two languages at once."""
 _NOT_RUN: Final = {

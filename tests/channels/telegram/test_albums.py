@@ -58,6 +58,7 @@ def test_a_piece_that_comes_again_has_the_same_name() -> None:
         (said(2, "later", BURST_SECONDS + 1.0), {}),
         (said(2, "/stop"), {}),
         (said(2, "a reply"), {"reply_to_message": {"message_id": 1}}),
+        (said(2, "a reply to elsewhere"), {"external_reply": {"message_id": 1}}),
         (said(2, ""), {"forward_origin": {"type": "user"}}),
         (replace(said(2, "another person"), sender=Sender("telegram", "8", "Bob")), {}),
         (replace(said(2, "another chat"), address=Address("telegram", "main", "8")), {}),

@@ -169,6 +169,7 @@ def test_a_reply_across_chats_brings_the_words_and_the_files_that_telegram_gives
     replied = read(message(text="what is this?", external_reply={"origin": {"sender_user_name": "Zoe"}, **photo}))
     assert (replied.quote.text, replied.quote.author, [one.id for one in replied.quote.files]) == ("", "Zoe", ["p"])
     assert read(message(text="so?", external_reply=elsewhere)).quote is None
+    assert read(message(text="so?", quote={"text": "It is so."})).quote.text == "It is so."
 
 
 @pytest.mark.parametrize(
