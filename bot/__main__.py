@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import _signal as signal  # the public module is slow enough to be interrupted in
 import sys
-
-from bot.cli.interrupts import ending_at_once
 
 
 def main() -> int:
-    """The exit status."""
-    with ending_at_once():
-        from bot.cli import main as command_line
+    """The exit status. Until the command line is there Ctrl+C ends the process without a word."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    from bot.cli import main as command_line
+
     return command_line.main()
 
 

@@ -11,9 +11,11 @@ from contextlib import contextmanager
 @contextmanager
 def ending_at_once() -> Iterator[None]:
     """Around imports: an interrupt ends the process on the spot and without a word. Raised in the midst of an import it
-    would come out as a traceback, or as the panic of a library that is not written in Python."""
+    would come out as a traceback, or as the panic of a library that is not written in Python. Afterwards it is raised
+    as usual; one that is ignored, or has a handler of its own, stays so."""
     usual = signal.default_int_handler
-    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGINT) is not usual:
+    ours = signal.getsignal(signal.SIGINT) in (usual, signal.SIG_DFL)
+    if not ours or threading.current_thread() is not threading.main_thread():
         yield
         return
     signal.signal(signal.SIGINT, signal.SIG_DFL)

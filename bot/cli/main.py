@@ -41,6 +41,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with ending_at_once():
         parser = _parser(words)
         args = parser.parse_args(words)
+        if hasattr(args, "config"):
+            importlib.import_module("bot.config.load")  # what it imports is not fit to be interrupted
     if args.command is None:
         parser.print_help(sys.stderr)
         return 2

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.cli import logs
-from bot.cli.interrupts import ending_at_once
 from bot.config.redact import Redactor
 
 if TYPE_CHECKING:
@@ -32,8 +31,7 @@ class Session:
     def config(self) -> Config:
         """Read once. Raises ``ConfigError``."""
         if self._config is None:
-            with ending_at_once():
-                from bot.config.load import load
+            from bot.config.load import load
 
             self._config = load(self._file, os.environ)
             self._redactor.learn(self._config.secrets())

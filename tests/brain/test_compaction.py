@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -283,3 +284,13 @@ def test_a_summary_is_shown_once_the_front_is_where_it_goes_to() -> None:
     assert summary_before(rows, 4) == ""
     assert summary_before(rows, 5).count("</summary>") == 1 and "one" in summary_before(rows, 14)
     assert "two" in summary_before(rows, 15)
+
+
+@pytest.mark.parametrize(
+    "piece", ["a", "a-", "/a", "a.", "1.", '"', "a@", ".", "a1-", "`a", "//", "x/", "“", "http://"]
+)
+def test_no_text_takes_long_to_be_searched_for_exact_words(piece: str) -> None:
+    """A pattern that looks through the rest of the text at each sign would take minutes here."""
+    began = time.monotonic()
+    with_exact("s", piece * (60_000 // len(piece)))
+    assert time.monotonic() - began < 5

@@ -64,7 +64,8 @@ async def test_stop_from_the_menu_stops_a_running_turn(
         await discord.slash(dm, ann, "stop")
         await discord.until(lambda sim: "Stopped." in sim.bot_texts(dm)[0])
         await discord.until(lambda sim: "Stopping." in sim.bot_texts(dm)[-1])
-        assert not any(shown.buttons or shown.thinking for shown in discord.visible(dm))
+        stopped, told = discord.visible(dm)[-2:]
+        assert [label for label, _, _ in stopped.buttons] == ["Try again"] and not (told.buttons or told.thinking)
 
 
 async def test_a_command_where_the_bot_may_not_answer_gets_a_sentence_and_a_stranger_a_code(
