@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import _signal as signal  # the public module is slow enough to be interrupted in
+import _signal as signal  # type: ignore[import-not-found]  # the public module is slow enough to be interrupted in
 import sys
 
 

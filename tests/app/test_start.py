@@ -38,7 +38,7 @@ signal.signal(signal.SIGUSR1, lambda *_: print(*sys.modules, flush=True))
 raise SystemExit(main(["run", "--config", "config.yaml"]))
 """
 NOT_ASKED_FOR = re.compile(
-    r"""bot\.cli\.(?!main|run|session|signals|logs)\w+   # the other commands
+    r"""bot\.cli\.(?:chat\w*|init|doctor|status|pair|service|trace)   # the other commands
     |bot\.config\.(?:doctor|reach|starter)
     |bot\.providers\.(?:anthropic|ollama|local)\.(?!provider|request|stream|served)\w+
     |bot\.outbox\.formula\.(?!commands)\w+|channels\.web\.formula|pylatexenc

@@ -157,7 +157,9 @@ async def test_a_question_that_is_deleted_stops_its_turn(
         asked = await discord.say(dm, ann, "what time is it?")
         await discord.until(lambda sim: sim.bot_texts(dm))
         await discord.delete(dm, asked["id"])
-        await discord.until(lambda sim: "Stopped." in sim.bot_texts(dm)[-1] and "Stop" not in labels(sim.visible(dm)[-1]))
+        await discord.until(
+            lambda sim: "Stopped." in sim.bot_texts(dm)[-1] and "Stop" not in labels(sim.visible(dm)[-1])
+        )
     assert len(discord.bot_texts(dm)) == 1
 
 

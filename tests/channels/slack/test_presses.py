@@ -172,7 +172,7 @@ async def test_slash_commands_are_acknowledged_at_once_and_answered(
         await slack.until(lambda sim: len(texts(sim, team)) == 2)
         await slack.until(lambda sim: not sim.unacked)
     assert "Bowerbird" in texts(slack, slack.dm(ann))[0]
-    assert "/stop" in texts(slack, team)[0] and "/no" in texts(slack, team)[1]
+    assert "/bowerbird stop" in texts(slack, team)[0] and "/no" in texts(slack, team)[1]
     assert max(ack.seconds for ack in slack.acks) < 3
 
 

@@ -300,7 +300,9 @@ class World:
 
     def _spoke_last(self, chat: Chat) -> bool:
         """Whether of all bots in the chat it was this one."""
-        bots = (one.sender.id for one in reversed(chat.messages.values()) if one.sender.is_bot and (one.text or one.media))
+        bots = (
+            one.sender.id for one in reversed(chat.messages.values()) if one.sender.is_bot and (one.text or one.media)
+        )
         return next(bots, None) == self.bot.id
 
     def _membership(self, chat: Chat, status: Any, member: str, by: Person | None = None) -> None:
