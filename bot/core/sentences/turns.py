@@ -69,8 +69,14 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
         "en": "I have no language model yet. {how}",
         "zh": "我还没有可用的语言模型。{how}",
     },
-    "end_approval_denied": {"en": "You denied this.", "zh": "你已拒绝该操作。"},
-    "end_approval_expired": {"en": "Nobody approved this in time.", "zh": "没有人及时批准该操作。"},
+    "end_approval_denied": {
+        "en": "Not done: it was denied. What would you like instead?",
+        "zh": "没有执行：已被拒绝。想改成什么？",
+    },
+    "end_approval_expired": {
+        "en": "Not done: nobody approved it in time.",
+        "zh": "没有执行：没有人及时批准。",
+    },
     "end_parked": {
         "en": "Sorry: I broke down twice on this message, so I have set it aside. Please rephrase it or send it again.",
         "zh": "抱歉：处理这条消息时我两次崩溃，已将其搁置。请换一种说法或重新发送。",

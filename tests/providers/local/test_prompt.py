@@ -104,9 +104,9 @@ def test_a_tool_that_was_not_run_is_not_offered_again(outcome: Outcome) -> None:
 @pytest.mark.parametrize(
     ("words", "outcome", "sentence"),
     [
-        ("note: buy milk", "denied", "You denied this."),
-        ("记一下：买牛奶", "denied", "你已拒绝该操作。"),
-        ("note: buy milk", "expired", "Nobody approved this in time."),
+        ("note: buy milk", "denied", "Not done: it was denied. What would you like instead?"),
+        ("记一下：买牛奶", "denied", "没有执行：已被拒绝。想改成什么？"),
+        ("note: buy milk", "expired", "Not done: nobody approved it in time."),
         ("记一下：买牛奶", "expired", "没有人及时批准该操作。"),
         ("note: buy milk", "interrupted", "Stopped while a tool was at work: whether it took effect is unknown."),
         ("note: buy milk", "", ""),
@@ -122,7 +122,10 @@ def test_a_call_that_was_not_run_is_told_in_the_persons_language(words: str, out
 def test_what_else_was_found_is_told_with_it() -> None:
     denied = called("note_write", INTERNAL, error=True, outcome="denied")
     messages = [user("calculate 17*23 and note it"), *called("calculate", "17*23 = 391"), *denied]
-    assert settled(messages, turns_of(messages), TOOLS) == "17*23 = 391\nYou denied this."
+    assert (
+        settled(messages, turns_of(messages), TOOLS)
+        == "17*23 = 391\nNot done: it was denied. What would you like instead?"
+    )
 
 
 def test_the_days_that_were_reckoned_are_told_but_never_beside_an_offer() -> None:

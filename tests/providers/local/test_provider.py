@@ -76,7 +76,10 @@ async def test_a_bare_question_for_the_time_is_one_call_even_before_there_is_a_m
 
 async def test_a_denied_call_is_answered_by_the_house_and_never_made_again(tmp_path: Path) -> None:
     provider = unable(tmp_path)  # whoever asked it would get an error
-    for words, said in (("note: buy milk", "You denied this."), ("记一下：买牛奶", "你已拒绝该操作。")):
+    for words, said in (
+        ("note: buy milk", "Not done: it was denied. What would you like instead?"),
+        ("记一下：买牛奶", "没有执行：已被拒绝。想改成什么？"),
+    ):
         call = ToolCall("c1", "note_write", {"text": "milk"})
         heard = await ask(provider, prompted(words, *came(call, "Denied.", error=True, outcome="denied"), tools=TOOLS))
         assert (heard.text, heard.calls, heard.stop) == (said, [], ModelStop(ModelStopReason.END))
