@@ -159,7 +159,7 @@ def cdn(discord: DiscordSim) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("cdn")
-async def test_a_sticker_and_a_poll_get_a_sentence(
+async def test_a_sticker_gets_a_sentence_and_a_poll_an_answer(
     bot: StartBot, discord: DiscordSim, llm: LlmSim, dm: Channel, ann: Person
 ) -> None:
     async with bot():
@@ -168,9 +168,8 @@ async def test_a_sticker_and_a_poll_get_a_sentence(
         answers = [{"answer_id": 1, "poll_media": {"text": "Yes"}}]
         poll = {"question": {"text": "Tea?"}, "answers": answers, "allow_multiselect": False, "layout_type": 1}
         await discord.say(dm, ann, extra={"poll": poll | {"expiry": "2030-01-01T00:00:00+00:00"}})
-        await discord.until(lambda sim: "no text in this message" in "".join(sim.bot_texts(dm)))
-        await asyncio.sleep(0.2)
-    assert len(discord.bot_texts(dm)) == 2 and llm.requests == []
+        await discord.until(lambda sim: sim.bot_texts(dm)[1:] == [WELCOME])
+    assert len(llm.requests) == 1 and "Shared poll: Tea?" in str(llm.requests[0].body)
 
 
 async def test_where_the_bot_may_not_write_nothing_is_tried_again_and_where_not_reply_it_writes(
