@@ -31,6 +31,10 @@ class Skills:
         self.shelf, self._embedder = shelf, embedder
         self._chooser: tuple[int, Chooser] | None = None
 
+    async def warm(self) -> None:
+        """Read the skills, and reckon what tells them apart: the first message need not wait for it."""
+        self._chooser_of(await self.shelf.look())
+
     async def join(self, text: str, joined: JoinedRow) -> JoinedRow | None:
         """What has joined once ``text`` was said; None where nothing comes or goes."""
         skills = await self.shelf.look()
@@ -65,9 +69,12 @@ class Skills:
         return tuple(pattern for skill in active for pattern in skill.tools)
 
     async def _choose(self, text: str, here: Sequence[str], skills: Mapping[str, Skill]) -> list[Skill]:
+        return await self._chooser_of(skills).choose(text, here)
+
+    def _chooser_of(self, skills: Mapping[str, Skill]) -> Chooser:
         if self._chooser is None or self._chooser[0] != self.shelf.version:
             self._chooser = self.shelf.version, Chooser(skills, self._embedder)
-        return await self._chooser[1].choose(text, here)
+        return self._chooser[1]
 
 
 def _plain(name: str) -> str:

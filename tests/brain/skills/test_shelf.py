@@ -83,6 +83,12 @@ def skills(tmp_path: Path) -> Skills:
     return Skills(SkillShelf([tmp_path], FakeClock()), None)
 
 
+async def test_the_skills_are_there_before_the_first_message(skills: Skills) -> None:
+    assert skills.find("translate") is None
+    await skills.warm()
+    assert skills.find("translate") is not None
+
+
 @pytest.mark.parametrize(
     ("text", "new"),
     [
