@@ -209,6 +209,10 @@ class Embedder(Protocol):
     @property
     def name(self) -> str: ...
 
+    def ready(self) -> bool:
+        """Whether it would answer at once. One that must be loaded first begins with that now, beside."""
+        ...
+
     async def embed(self, texts: Sequence[str]) -> Sequence[Vector]:
         """One for each text, in order; of a long text the beginning counts. Raises ``ProviderError`` where a vendor
         makes them."""

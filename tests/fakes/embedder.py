@@ -20,6 +20,9 @@ class FakeEmbedder:
         self.asked: list[list[str]] = []
         self.failure: ProviderError | None = None
 
+    def ready(self) -> bool:
+        return True
+
     async def embed(self, texts: Sequence[str]) -> Sequence[Vector]:
         self.asked.append(list(texts))
         if self.failure is not None:

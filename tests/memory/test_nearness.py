@@ -54,6 +54,15 @@ async def test_a_text_is_embedded_once_and_the_loop_goes_on_meanwhile(embedder: 
     assert len(embedder._kept) <= KEPT
 
 
+async def test_it_is_loaded_beside_when_it_is_first_asked_whether_it_is_ready() -> None:
+    fresh = EmbeddedEmbedder()
+    assert not fresh.ready()
+    async with asyncio.timeout(20):
+        while not fresh.ready():
+            await asyncio.sleep(0.05)
+    await fresh.aclose()
+
+
 def test_words_of_both_scripts() -> None:
     assert words("Red-fox-42 sees 天气 today") == ["red-fox-42", "sees", "天", "气", "天气", "today"]
     assert words("天 气") == ["天", "气"]
