@@ -66,10 +66,10 @@ test: $(VENV)/.test debian-packages $(NPM_TOOLS)/.done $(REFEREES)/.done lint
 	@$(MAKE) --no-print-directory tests-of WHICH="browser and not prove" REPORT="--cov --cov-report="
 	@$(MAKE) --no-print-directory tests-of WHICH="not browser and not prove" REPORT="--cov --cov-append --cov-report=term:skip-covered"
 
-# Three at once on two cores: many tests wait for a platform's pace, not for the processor.
+# Four at once on two cores: most tests wait for a platform's pace, not for the processor.
 # What fails on a machine that others keep busy must pass at once when it runs alone; the first failure stays in the output.
 tests-of:
-	OMP_NUM_THREADS=1 $(BIN)/pytest -n 3 --dist loadfile -m "$(WHICH)" $(REPORT) || \
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n 4 --dist loadfile -m "$(WHICH)" $(REPORT) || \
 	OMP_NUM_THREADS=1 $(BIN)/pytest --last-failed --last-failed-no-failures none -m "$(WHICH)"
 
 prove: $(VENV)/.test debian-packages $(NPM_TOOLS)/.done $(REFEREES)/.done
