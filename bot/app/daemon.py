@@ -379,9 +379,10 @@ class Daemon:
         await keep_informed(manager, self._clock, self._edges.supervisors.values(), self._about.words, settled)
 
     async def _prepare_model(self) -> None:
-        """What the first answer would otherwise wait for: the skills, the vendor's library, or the embedded model, also
-        where the others go away later."""
+        """What the first answer would otherwise wait for: the skills, the routes, the vendor's library, or the embedded
+        model, also where the others go away later."""
         await self._skills.warm()
+        await self._reader.ready()
         chain = self._chain.models()
         if chain and not self._chain.needs_local:
             await asyncio.to_thread(self._models.warm, chain[0])

@@ -102,7 +102,7 @@ async def _held(folder: Path) -> tuple[set[str], set[str]]:
             before = await daemon.settled()
             ann = telegram.person(7, "Ann")
             chat = telegram.private(ann)
-            await telegram.say(chat, ann, "hello")
+            await telegram.say(chat, ann, "Please tell me story 7, as you did yesterday.")
             await telegram.until(lambda sim: sim.bot_texts(chat) == ["Hello there."])
             return before, await daemon.modules()
 

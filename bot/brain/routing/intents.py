@@ -75,9 +75,10 @@ class Intents:
     def _called(self, text: str) -> dict[str, float]:
         """From 0 for no keyword towards 1; each one more halves what is missing."""
         said = text if len(text) <= READ_CHARS else f"{text[: READ_CHARS // 2]}\n{text[-READ_CHARS // 2 :]}"
+        lower = said.lower()
         scores = {}
         for slot, keywords, patterns in zip(self.slots, self._keywords, self._patterns, strict=True):
-            hits = len({found.lower() for found in keywords.findall(said)}) if keywords else 0
+            hits = len(set(keywords.findall(lower))) if keywords else 0
             hits += PATTERN_HITS * sum(1 for pattern in patterns if pattern.search(said))
             scores[slot.name] = 1.0 - 0.5**hits
         return scores
@@ -93,12 +94,13 @@ class Intents:
 
 
 def _keywords(slot: Slot) -> re.Pattern[str] | None:
-    """The longest first, so that a phrase counts as itself."""
-    words = sorted((word.strip() for word in slot.keywords if word.strip()), key=len, reverse=True)
-    if not words:
-        return None
-    whole = (re.escape(word) if is_cjk(word) else rf"(?<![^\W_]){re.escape(word)}(?![^\W_])" for word in words)
-    return re.compile("|".join(whole), re.IGNORECASE)
+    """For a text in lower case, which is much quicker to compile than a pattern that ignores case. The longest first, so
+    that a phrase counts as itself."""
+    words = sorted((word.strip().lower() for word in slot.keywords if word.strip()), key=len, reverse=True)
+    whole = "|".join(re.escape(word) for word in words if not is_cjk(word))
+    anywhere = [re.escape(word) for word in words if is_cjk(word)]
+    found = [*([rf"(?<![^\W_])(?:{whole})(?![^\W_])"] if whole else []), *anywhere]
+    return re.compile("|".join(found)) if found else None
 
 
 def length_units(text: str) -> float:

@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 
 from bot.brain.routing.fillers import telling
 from bot.core.text import CJK, clipped
+from bot.time.dates import dates_in
 
 READ_CHARS: Final = 2_000
 MOST_TOPIC: Final = 8
@@ -79,8 +80,6 @@ def _days(text: str, today: date, *, past: bool) -> tuple[date, date] | None:
     """From the first to the last day that is named. Of what has been, a day of the week is the last one, not the next."""
     if not _DATED.search(text):
         return None
-    from bot.time.dates import dates_in  # its many patterns are only for those who speak of days
-
     spans = []
     for one in dates_in(text, today):
         back = timedelta(days=7) if past and one.first > today and (one.first - today).days < 7 else timedelta()

@@ -63,9 +63,13 @@ class Reader:
         parameters = parameters_of(wish.text, intent, self._clock.now(), wish.turn.zone or self._zone)
         return Reading(intent, signals.complexity, signals.privacy, guess.scores, parameters)
 
-    async def warm(self, asked: Asked) -> None:
+    async def ready(self) -> None:
         """What the first message would otherwise wait for."""
         await asyncio.to_thread(self._ready)
+
+    async def warm(self, asked: Asked) -> None:
+        """The same, with what takes longer: the nearness that something depends on."""
+        await self.ready()
         if self._vectors is not None and asked.facts & _NEED_NEARNESS:
             try:
                 await self._vectors.get()

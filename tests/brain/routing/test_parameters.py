@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import subprocess
-import sys
 import time
 from datetime import UTC, date, datetime
 
@@ -37,15 +35,6 @@ def test_the_days_that_a_message_speaks_of(text: str, intent: str, days: tuple[s
 def test_a_message_that_speaks_of_no_day_has_none() -> None:
     assert "from" not in parameters_of("may I ask about the third of them", "recall", NOW, "UTC")
     assert "from" not in parameters_of("三个月的计划", "plan", NOW, "UTC")
-
-
-def test_the_patterns_of_days_are_loaded_only_for_texts_that_may_speak_of_one() -> None:
-    program = (
-        "import sys\nfrom bot.brain.routing.parameters import parameters_of\n"
-        "parameters_of('hello there', '', 1.0, 'UTC')\nassert 'bot.time.dates' not in sys.modules\n"
-        "assert parameters_of('tomorrow', '', 1.0, 'UTC')['from'] == '1970-01-02'\n"
-    )
-    subprocess.run([sys.executable, "-c", program], check=True)
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ async def test_a_page_is_shown_what_was_attached_now_and_after_a_restart(tmp_pat
                 pass
             live = news["data"]["files"]
             await line.close()
-            assert (await frames(http, house))[0]["said"][0]["files"] == live  # nothing of the turn is shown yet
+            assert (await frames(http, house))[0]["files"] == live  # nothing of the turn is shown yet
             house.turns["turn1"].record(StopReason.ANSWERED)
         async with house.open():
             (told, *_) = await frames(http, house)
