@@ -30,6 +30,7 @@ providers:
   openai: {{api_key: sk-test-0123456789, base_url: "{models}/v1"}}
   local: off
 brain: {{llm: {{default: {{provider: openai, model: gpt-test}}}}}}
+memory: {{embedder: none}}
 """
 PROGRAM = """
 import signal, sys
