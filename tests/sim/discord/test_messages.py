@@ -215,6 +215,16 @@ async def test_the_same_nonce_gives_the_first_message_for_a_few_minutes() -> Non
         assert sim.violations == []
 
 
+async def test_a_message_that_was_deleted_keeps_its_nonce(sim: DiscordSim, dm: Channel, ask: Ask) -> None:
+    path = f"/channels/{dm.id}/messages"
+    _, first, _ = await ask("POST", path, content="one", nonce="n", enforce_nonce=True)
+    await sim.delete(dm, first["id"])
+    _, again, _ = await ask("POST", path, content="two", nonce="n", enforce_nonce=True)
+    assert again["id"] == first["id"] and sim.bot_texts(dm) == []
+    _, fresh, _ = await ask("POST", path, content="two", nonce="n.1", enforce_nonce=True)
+    assert fresh["id"] != first["id"] and sim.bot_texts(dm) == ["two"]
+
+
 async def test_a_nonce_is_known_in_every_channel(sim: DiscordSim, ann: Person, ask: Ask) -> None:
     one, two = sim.dm(ann), sim.dm(sim.person(7002, "Bob"))
     _, first, _ = await ask("POST", f"/channels/{one.id}/messages", content="x", nonce=5, enforce_nonce=True)
