@@ -107,7 +107,7 @@ def test_a_tool_that_was_not_run_is_not_offered_again(outcome: Outcome) -> None:
         ("note: buy milk", "denied", "Not done: it was denied. What would you like instead?"),
         ("记一下：买牛奶", "denied", "没有执行：已被拒绝。想改成什么？"),
         ("note: buy milk", "expired", "Not done: nobody approved it in time."),
-        ("记一下：买牛奶", "expired", "没有人及时批准该操作。"),
+        ("记一下：买牛奶", "expired", "没有执行：没有人及时批准。"),
         ("note: buy milk", "interrupted", "Stopped while a tool was at work: whether it took effect is unknown."),
         ("note: buy milk", "", ""),
     ],
