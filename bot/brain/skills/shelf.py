@@ -17,7 +17,9 @@ from bot.core.ports import Clock
 log = logging.getLogger(__name__)
 
 LOOK_SECONDS: Final = 2.0
-"""How often the folders are looked through at most; a look costs a ``stat`` for each skill, in a thread."""
+"""How often the folders are looked through at most; a look costs a ``stat`` for each skill."""
+_FEW: Final = 50
+"""So many are looked at sooner than a thread is reached; what is new or changed is read in a thread always."""
 
 _Stamp = tuple[int, int]
 
@@ -55,12 +57,16 @@ class SkillShelf:
             now = self._clock.monotonic()
             if now - self._looked_at >= LOOK_SECONDS:
                 self._looked_at = now
-                await asyncio.to_thread(self.read)
+                if len(self._stamps) > _FEW or self._found() != self._stamps:
+                    await asyncio.to_thread(self.read)
         return self._skills
+
+    def _found(self) -> dict[Path, _Stamp]:
+        return {folder: stamp for place in self._folders for folder, stamp in _folders(place)}
 
     def read(self) -> None:
         """Look through the folders, and read what is new or has changed."""
-        found = {folder: stamp for place in self._folders for folder, stamp in _folders(place)}
+        found = self._found()
         changed = [folder for folder, stamp in found.items() if self._stamps.get(folder) != stamp]
         gone = self._stamps.keys() - found.keys()
         if not changed and not gone:
@@ -90,22 +96,21 @@ class SkillShelf:
 
 def _folders(place: Path) -> list[tuple[Path, _Stamp]]:
     """The folders of a place that have a SKILL.md, with what tells one version from another. A place may be a skill itself."""
-    found: list[tuple[Path, _Stamp]] = []
     try:
         entries = sorted((entry for entry in os.scandir(place) if not entry.name.startswith(".")), key=lambda e: e.name)
     except OSError:
-        return found
-    for path in (place, *(Path(entry.path) for entry in entries if entry.is_dir())):
-        if (stamp := _stamp(path)) is not None:
-            found.append((path, stamp))
-    return found
+        return []
+    places = [entry.path for entry in entries if entry.is_dir()]
+    if len(places) < len(entries):  # a file beside them may make the place a skill
+        places.insert(0, str(place))
+    return [(Path(path), stamp) for path in places if (stamp := _stamp(path)) is not None]
 
 
-def _stamp(folder: Path) -> _Stamp | None:
+def _stamp(folder: str) -> _Stamp | None:
     try:
-        held = os.stat(folder / "SKILL.md")
+        held = os.stat(f"{folder}/SKILL.md")
     except OSError:
-        other = skill_file(folder)
+        other = skill_file(Path(folder))
         if other is None:
             return None
         try:
