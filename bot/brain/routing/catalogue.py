@@ -1,4 +1,5 @@
-"""The kinds of things that messages ask for: the built-in slots (``intents.json``), and what an owner adds to them."""
+"""The kinds of things that messages ask for: the built-in slots (``intents.json`` with ``examples.jsonl``), and what an
+owner adds to them."""
 
 from __future__ import annotations
 
@@ -9,14 +10,18 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
-THRESHOLD: Final = 0.42
-"""The least score of a slot that says nothing else."""
+THRESHOLD: Final = 0.22
+"""The least share of a slot that says nothing else: below it two of three would be wrong."""
+
+PRIVATE: Final = frozenset({"personal_info", "local_data"})
+"""Slots of what concerns nobody else."""
 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
     """One intent. ``keywords`` are whole words or phrases, in Chinese they may stand anywhere; ``patterns`` are regular
-    expressions for what no list of words can say. ``threshold`` is the least score, from 0 to 1; 0: the usual one."""
+    expressions for what no list of words can say. ``threshold`` is the least share, from 0 to 1; 0: the usual one.
+    ``firm`` are those of the keywords that an owner wrote: they count for more than what was gathered for everybody."""
 
     name: str
     description: str
@@ -24,6 +29,7 @@ class Slot:
     keywords: tuple[str, ...] = ()
     patterns: tuple[str, ...] = ()
     threshold: float = 0.0
+    firm: tuple[str, ...] = ()
 
     @property
     def least(self) -> float:
@@ -37,9 +43,14 @@ class Slot:
 
 @cache
 def built_in() -> tuple[Slot, ...]:
-    found = json.loads(files(__package__).joinpath("intents.json").read_text(encoding="utf-8"))
+    here = files(__package__)
+    found = json.loads(here.joinpath("intents.json").read_text(encoding="utf-8"))
+    examples: dict[str, list[str]] = {name: [] for name in found}
+    for line in here.joinpath("examples.jsonl").read_text(encoding="utf-8").splitlines():
+        one = json.loads(line)
+        examples[one["intent"]].append(one["text"])
     return tuple(
-        Slot(name, one["description"], tuple(one["examples"]), tuple(one["keywords"]), tuple(one["patterns"]))
+        Slot(name, one["description"], tuple(examples[name]), tuple(one["keywords"]), tuple(one["patterns"]))
         for name, one in found.items()
     )
 
@@ -50,7 +61,7 @@ def with_own(own: Iterable[Slot]) -> tuple[Slot, ...]:
     slots = {slot.name: slot for slot in built_in()}
     for one in own:
         known = slots.get(one.name)
-        slots[one.name] = one if known is None else _joined(known, one)
+        slots[one.name] = replace(one, firm=one.keywords) if known is None else _joined(known, one)
     return tuple(slots.values())
 
 
@@ -61,4 +72,5 @@ def _joined(known: Slot, own: Slot) -> Slot:
         examples=tuple(dict.fromkeys((*known.examples, *own.examples))),
         keywords=tuple(dict.fromkeys((*known.keywords, *own.keywords))),
         threshold=own.threshold or known.threshold,
+        firm=own.keywords,
     )

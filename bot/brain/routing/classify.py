@@ -10,8 +10,9 @@ from typing import Any, Final, TypeVar
 
 from bot.brain.fencing import fenced
 from bot.brain.routing.catalogue import Slot
+from bot.brain.routing.privacy import PRIVACIES, Privacy
 from bot.brain.routing.reading import Asked, Wish
-from bot.brain.routing.signals import COMPLEXITIES, PRIVACIES, Complexity, Privacy
+from bot.brain.routing.signals import COMPLEXITIES, Complexity
 from bot.brain.structured import structured
 from bot.brain.tokens import estimated_tokens
 from bot.core.errors import StoreError, StructuredFailed

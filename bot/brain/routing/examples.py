@@ -1,4 +1,4 @@
-"""The vectors of the catalogue: computed once, kept in a file from then on."""
+"""What the vectors of the examples teach: computed once, kept in a file from then on."""
 
 from __future__ import annotations
 
@@ -6,72 +6,91 @@ import asyncio
 import hashlib
 import logging
 import os
-from array import array
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from bot.brain.routing.catalogue import PRIVATE, Slot
+from bot.brain.routing.privacy import privacy_of
 from bot.core.ports import Embedder, Vector
+from bot.memory.likeness import RIDGE, WIDTH, Likeness
 
 log = logging.getLogger(__name__)
 
 FOLDER: Final = "cache"
+CHUNK: Final = 128
+"""Texts at a time: whoever stops waiting loses no more than these."""
+_HOW: Final = f"2 {WIDTH} {RIDGE}"
+"""It is learnt: what was learnt otherwise is of no use."""
 _SUFFIX: Final = ".f32"
 _PREFIX: Final = "intents-"
-_FLOAT_BYTES: Final = 4
+_DIGEST_BYTES: Final = hashlib.sha256().digest_size
 
 
-class ExampleVectors:
-    """Those of ``texts`` by ``embedder``. The file's name says of which; files for other ones are removed."""
+class Examples:
+    """Those of the slots by ``embedder``. The file's name says of which; files for others are removed."""
 
-    def __init__(self, embedder: Embedder, texts: Sequence[str], data_dir: Path) -> None:
-        self._embedder, self._texts = embedder, tuple(texts)
-        key = hashlib.sha256("\0".join((embedder.name, *texts)).encode("utf-8", "replace")).hexdigest()[:24]
+    def __init__(self, embedder: Embedder, slots: Sequence[Slot], data_dir: Path) -> None:
+        self._embedder, self._slots = embedder, slots
+        self._texts = [text for slot in slots for text in slot.texts]
+        self._owners = [number for number, slot in enumerate(slots) for _ in slot.texts]
+        said = [_HOW, embedder.name, *(f"{slot.name} {text}" for slot in slots for text in slot.texts)]
+        key = hashlib.sha256("\0".join(said).encode("utf-8", "replace")).hexdigest()[:24]
         self._file = data_dir / FOLDER / f"{_PREFIX}{key}{_SUFFIX}"
-        self._known: Sequence[Vector] | None = None
+        self._embedded: list[Vector] = []
+        self._known: Likeness | None = None
         self._once = asyncio.Lock()
 
     @property
     def file(self) -> Path:
         return self._file
 
-    async def get(self) -> Sequence[Vector]:
-        """In the order of the texts. Raises what the embedder raises; a file that cannot be used is written anew."""
-        async with self._once:
-            if self._known is None:
-                self._known = await asyncio.to_thread(self._read) or await self._computed()
+    @property
+    def known(self) -> Likeness | None:
+        """What can be had without waiting."""
         return self._known
 
-    async def _computed(self) -> Sequence[Vector]:
-        vectors = await self._embedder.embed(self._texts)
+    async def get(self) -> Likeness:
+        """Raises what the embedder raises; a file that cannot be used is written anew. Whoever is tired of waiting may
+        cancel: the next one goes on from there."""
+        async with self._once:
+            if self._known is None:
+                await asyncio.to_thread(self._read)
+            if self._known is None:
+                await self._embed()
+                await asyncio.to_thread(self._learn)
+        assert self._known is not None, "it was read or learnt"
+        return self._known
+
+    async def _embed(self) -> None:
+        while chunk := self._texts[len(self._embedded) :][:CHUNK]:
+            self._embedded += await self._embedder.embed(chunk)
+
+    def _learn(self) -> None:
+        private = [slot.name in PRIVATE or privacy_of(text) != "public" for slot in self._slots for text in slot.texts]
+        self._known = Likeness.learnt(self._embedded, self._owners, len(self._slots), private)
         try:
-            await asyncio.to_thread(self._write, vectors)
+            self._write(self._known)
         except OSError as error:
             log.warning("%s cannot be written: %s", self._file, error.strerror or type(error).__name__)
-        return vectors
 
-    def _read(self) -> Sequence[Vector]:
+    def _read(self) -> None:
         """Nothing where there is no sound file. A digest at its end tells whether it is whole."""
         try:
             content = self._file.read_bytes()
         except OSError:
-            return ()
+            return
         content, told = content[:-_DIGEST_BYTES], content[-_DIGEST_BYTES:]
-        if hashlib.sha256(content).digest() != told or len(content) % (len(self._texts) * _FLOAT_BYTES):
-            return ()
-        size = len(content) // len(self._texts)
-        return [array("f", content[at : at + size]) for at in range(0, len(content), size)]
+        if hashlib.sha256(content).digest() == told:
+            self._known = Likeness.read(content, self._owners, len(self._slots))
 
-    def _write(self, vectors: Sequence[Vector]) -> None:
+    def _write(self, known: Likeness) -> None:
         folder = self._file.parent
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        content = b"".join(vector.tobytes() for vector in vectors)
+        content = known.written()
         new = self._file.with_suffix(".new")
         new.write_bytes(content + hashlib.sha256(content).digest())
         os.replace(new, self._file)
         for other in folder.glob(f"{_PREFIX}*{_SUFFIX}"):
             if other != self._file:
                 other.unlink(missing_ok=True)
-
-
-_DIGEST_BYTES: Final = hashlib.sha256().digest_size

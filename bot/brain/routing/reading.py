@@ -35,14 +35,15 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """``intent`` is "" where none is near enough; ``scores`` are those of the nearest. ``parameters`` is what the message
-    tells of itself: its topic, names, a time range."""
+    """``intent`` is "" where none is near enough; ``scores`` are those of the nearest, ``near`` the intents that it may be
+    as well. ``parameters`` is what the message tells of itself: its topic, names, a time range."""
 
     intent: str = ""
     complexity: str = "medium"
     privacy: str = "public"
     scores: Mapping[str, float] = field(default_factory=dict)
     parameters: Mapping[str, str] = field(default_factory=dict)
+    near: tuple[str, ...] = ()
 
 
 Read = Callable[[Wish, Asked], Awaitable[Reading]]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from bot.brain.routing.course import PICKED
 from bot.brain.routing.reading import Asked, Read, Reading, Wish
-from bot.brain.routing.rules import Facts, Rules
+from bot.brain.routing.rules import Facts, RouteRule, Rules
 from bot.core.model import ModelRef
 from bot.core.transcript import RouteRow
 
@@ -67,14 +67,15 @@ class Router:
             found = self.find(wish.picked)
             return _row(await self.read(wish, Asked()), PICKED, [str(found) if found else wish.picked])
         reading = await self.read(wish, self.asked())
-        rule = self.rules.first(self._facts(wish, reading)) if self.enabled else None
-        private = self.enabled and ((rule is not None and rule.private) or reading.intent in self.lists.local_only)
+        rule = self._rule(wish, reading) if self.enabled else None
+        may_be = {reading.intent, *reading.near}
+        private = self.enabled and ((rule is not None and rule.private) or bool(may_be & self.lists.local_only))
         other = self._alternative(wish, private=private)
         models = self._with_first(other or (self.served(rule.model) if rule is not None else None))
         if self.enabled and reading.intent:
             if reading.intent in self.lists.local_preferred:
                 models.sort(key=lambda model: not self.near(model))
-            if reading.intent in self.lists.cloud_only:
+            if reading.intent in self.lists.cloud_only and not reading.near:
                 models = [model for model in models if not self.near(model)] or models
         if private:
             models = [model for model in models if self.near(model)]
@@ -122,6 +123,16 @@ class Router:
         """The chain, behind ``first``."""
         chain = self.chain()
         return list(chain) if first is None else [first, *(model for model in chain if str(model) != str(first))]
+
+    def _rule(self, wish: Wish, reading: Reading) -> RouteRule | None:
+        """The first rule that is true. Where the message may as well have another intent by which it would stay in the
+        house, it stays there: a wrong guess must not be what sends it out."""
+        facts = self._facts(wish, reading)
+        rule = self.rules.first(facts)
+        if rule is not None and rule.private:
+            return rule
+        others = (self.rules.first(replace(facts, intent=intent)) for intent in reading.near)
+        return next((other for other in others if other is not None and other.private), rule)
 
     def _facts(self, wish: Wish, reading: Reading) -> Facts:
         address, sender = wish.turn.address, wish.turn.sender

@@ -1,9 +1,9 @@
-"""The table of 120 messages: written before the code, from the names and descriptions of the intents alone."""
+"""The table of 120 messages: written before the code, from the names and descriptions of the intents alone. The keywords
+were tuned by half of it, so it only shows that nothing is lost; what is true of new messages stands in ``test_blind``."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,12 +11,13 @@ import pytest
 
 from bot.brain.routing.catalogue import built_in
 from bot.brain.routing.intents import Guess, Intents
-from bot.memory.embedding import EmbeddedEmbedder, is_installed
+from tests.brain.routing.conftest import GuessAll
 
 TABLE: Final[dict[str, Any]] = json.loads((Path(__file__).parent / "messages.json").read_text(encoding="utf-8"))
 MESSAGES: Final = TABLE["messages"]
-GOAL: Final = 0.85
-"""At the first run 108 of 120 were right; the half that nothing was tuned by has 54 of 60 now, at the first run 53."""
+TEXTS: Final = [message["text"] for message in MESSAGES]
+GOAL: Final = 0.95
+"""117 of 120 are right; with the first catalogue, at the first run, 108 were."""
 
 
 def share(guesses: list[Guess], **of: str) -> float:
@@ -37,24 +38,12 @@ def test_the_table_has_sixty_messages_in_each_language_half_of_them_held_out() -
 
 def test_no_message_of_the_table_is_an_example_of_the_catalogue() -> None:
     examples = {text.casefold() for slot in built_in() for text in slot.examples}
-    assert not examples & {message["text"].casefold() for message in MESSAGES}
+    assert not examples & {text.casefold() for text in TEXTS}
 
 
-@pytest.fixture
-async def embedder() -> AsyncIterator[EmbeddedEmbedder]:
-    one = EmbeddedEmbedder()
-    yield one
-    await one.aclose()
-
-
-@pytest.mark.skipif(not is_installed(), reason="the package with the embedded model is not installed")
-async def test_the_intents_of_the_table_are_found(embedder: EmbeddedEmbedder) -> None:
-    intents = Intents(built_in())
-    examples = await embedder.embed(intents.texts)
-    vectors = await embedder.embed([message["text"] for message in MESSAGES])
-    guesses = [
-        intents.by_vectors(message["text"], vector, examples) for message, vector in zip(MESSAGES, vectors, strict=True)
-    ]
+@pytest.mark.timeout(120)
+def test_the_intents_of_the_table_are_found(guess_all: GuessAll) -> None:
+    guesses = guess_all(TEXTS)
     figures = {
         "all": share(guesses),
         "held out": share(guesses, half="held"),
@@ -72,4 +61,4 @@ async def test_the_intents_of_the_table_are_found(embedder: EmbeddedEmbedder) ->
 
 def test_words_alone_find_most_of_them() -> None:
     intents = Intents(built_in())
-    assert share([intents.by_words(message["text"]) for message in MESSAGES]) >= 0.8
+    assert share([intents.by_words(text) for text in TEXTS]) >= 0.94

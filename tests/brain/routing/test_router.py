@@ -94,6 +94,33 @@ async def test_a_private_route_never_leaves_the_house() -> None:
     assert await models(router(rule, reading=reading, chain=[CLOUD, SMALL])) == []
 
 
+UNSURE = Reading(intent="plan", near=("personal_info",))
+
+
+async def test_what_may_as_well_be_private_stays_in_the_house() -> None:
+    private = RouteRule('intent == "personal_info"', HOME, private=True)
+    assert await models(router(RouteRule('intent == "plan"', CHEAP), private, reading=UNSURE)) == [HOME]
+    assert await models(router(private, reading=UNSURE)) == [HOME]
+    assert await models(router(lists=Lists(local_only=frozenset({"personal_info"})), reading=UNSURE)) == [HOME]
+    assert await models(router(private, reading=Reading(intent="plan"))) == CHAIN
+    row = await router(private, reading=UNSURE).route(Wish(TURN, "hi"))
+    assert (row.private, row.rule, row.intent) == (True, private.match, "plan")
+
+
+async def test_another_intent_it_may_have_changes_nothing_but_that() -> None:
+    by_person = RouteRule("length < 5", CHEAP)
+    private = RouteRule('intent == "personal_info"', HOME, private=True)
+    assert (await models(router(by_person, private, reading=UNSURE)))[0] == CHEAP, "the owner's order holds"
+    public = RouteRule('intent == "personal_info"', CHEAP)
+    assert await models(router(public, reading=UNSURE)) == CHAIN
+
+
+async def test_only_a_sure_intent_is_kept_away_from_the_house() -> None:
+    lists = Lists(cloud_only=frozenset({"plan"}))
+    assert HOME in await models(router(lists=lists, reading=UNSURE))
+    assert HOME not in await models(router(lists=lists, reading=Reading(intent="plan")))
+
+
 async def test_a_private_route_with_a_model_in_the_cloud_keeps_nothing_of_it() -> None:
     assert await models(router(RouteRule("true", CHEAP, private=True))) == [HOME]
 
