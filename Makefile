@@ -6,7 +6,7 @@ PYTHON := python3
 endif
 VENV := .venv
 BIN := $(VENV)/bin
-RUN_EXTRAS := telegram,discord,slack,local,anthropic,openai,ollama,files
+RUN_EXTRAS := telegram,discord,slack,local,anthropic,openai,ollama,files,web
 NPM_TOOLS := .npm
 REFEREES := .referees
 

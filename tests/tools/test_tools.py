@@ -25,6 +25,7 @@ def test_the_registry_finds_the_tools_and_their_effects() -> None:
         "now": Effect.READ,
         "calculate": Effect.READ,
         "note_write": Effect.WRITE,
+        "read_more": Effect.READ,
     }
     spec = tools["note_write"].spec
     assert not spec.idempotent and spec.own_reach and spec.parameters["required"] == ["text"]
