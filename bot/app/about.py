@@ -70,6 +70,7 @@ class About:
             "model": self._model(chain),
             "chain": [str(ref) for ref in chain],
             "models": [str(ref) for ref in chain],
+            "windows": {str(ref): ref.window_tokens or 0 for ref in chain},
             "resting": list(self.resting()),
             "live_turns": turns,
             "live_lanes": lanes,

@@ -23,7 +23,7 @@ LOOK_TIMEOUTS: Final = Timeouts(connect=1.0, silence=2.0, total=3.0)
 
 class Chain:
     """``local`` is the embedded model, None when its engine is not installed. ``met`` hears what keeps the model wanted
-    most from being asked at all."""
+    most from being asked at all. ``window`` is how many tokens a model reads, as far as its provider has told."""
 
     def __init__(
         self,
@@ -32,9 +32,10 @@ class Chain:
         clock: Clock,
         local: ModelRef | None,
         met: Callable[[ModelRef, ProviderError], None] = lambda model, error: None,
+        window: Callable[[ModelRef], int | None] = lambda model: None,
     ) -> None:
         self._config, self._transport, self._clock, self._local = config, transport, clock, local
-        self._met = met
+        self._met, self._window = met, window
         llm = config.brain.llm
         self._wanted = [config.ref(entry) for entry in (llm.default, *llm.fallback)]
         routing = llm.routing
@@ -93,8 +94,16 @@ class Chain:
             self._met(first, fault)
 
     def served(self, model: ModelRef) -> ModelRef | None:
-        """The model as it can be asked; None when it cannot. An Ollama that lacks the model of a
+        """The model as it can be asked, with its window; None when it cannot. An Ollama that lacks the model of a
         fallback offers what it has; the default model is never replaced."""
+        found = self._found(model)
+        return self.sized(found) if found is not None else None
+
+    def sized(self, model: ModelRef) -> ModelRef:
+        """The model with its window, as far as that is known."""
+        return model if model.window_tokens else self._config.sized(model, self._window(model))
+
+    def _found(self, model: ModelRef) -> ModelRef | None:
         if not self._config.usable(model):
             return None
         if self._local is not None and model.provider == self._local.provider:

@@ -9,6 +9,7 @@ from bot.app.routes import ConfiguredRoutes
 from bot.brain.purse import Purse
 from bot.brain.skills.active import Skills
 from bot.brain.turn import Turn
+from bot.core.address import Address
 from bot.core.ports import Clock
 from bot.inbox.announcements import Announcements
 from bot.inbox.commands import Commands, Stopped, models_told
@@ -35,6 +36,7 @@ def commands_of(
     routes: ConfiguredRoutes,
     models: Models,
     skills: Skills,
+    trouble: Callable[[Address, str], str],
 ) -> Commands:
     return Commands(
         store.usage,
@@ -54,4 +56,5 @@ def commands_of(
             lambda language: models_told(about(), language),
         ),
         SkillCommands(skills, store.transcript),
+        trouble,
     )

@@ -17,6 +17,7 @@ from bot.app.compared import route_routes
 from bot.app.control import ControlServer, control_app
 from bot.app.edges import Edges, http_place
 from bot.app.faults import ModelFaults
+from bot.app.hands import taint_of, toolbox_of
 from bot.app.intake import intake_of
 from bot.app.local import LocalModel
 from bot.app.lock import FolderLock
@@ -26,9 +27,11 @@ from bot.app.pairing import gate_of, pair_routes
 from bot.app.persona import persona_of
 from bot.app.reading import reader_of
 from bot.app.routes import ConfiguredRoutes
+from bot.app.stopping import stop_others
 from bot.app.store_watch import watch_store
 from bot.attachments.retention import Retention
 from bot.brain.approvals import Approvals
+from bot.brain.budget import Gauge
 from bot.brain.calls import Bench
 from bot.brain.compaction import Compaction
 from bot.brain.limits import TurnLimits
@@ -45,7 +48,7 @@ from bot.core.errors import StoreError
 from bot.core.inbound import UserMessage
 from bot.core.ports import Clock
 from bot.core.stop import StopReason
-from bot.core.tasks import first_of
+from bot.core.tasks import alongside, first_of
 from bot.core.texts import language_of, say
 from bot.inbox.admission import LIVE_TURNS, Admission
 from bot.inbox.announcements import Announcements
@@ -68,7 +71,6 @@ from bot.store.inbox import InboxRow
 from bot.store.store import Store
 from bot.time.clock import SystemClock
 from bot.time.zones import local_zone
-from bot.tools.registry import find_tools
 from bot.web.health import Health
 from bot.web.metrics import Metrics
 from bot.web.server import WebServer
@@ -136,8 +138,9 @@ class Daemon:
         self._zone = local_zone() if config.timezone == "auto" else config.timezone
         self._local = LocalModel(config, models)
         self._faults = ModelFaults(clock, self._zone, self._works, models.parked)
-        self._chain = Chain(config, transport, clock, self._local.ref, self._faults.met)
+        self._chain = Chain(config, transport, clock, self._local.ref, self._faults.met, models.window)
         self._embedder = EmbeddedEmbedder() if is_installed() and config.memory.embedder.provider == "local" else None
+        self._toolbox = toolbox_of(config, self._embedder)
         self._skills = Skills(SkillShelf([packaged_skills(), *config.skills], clock), self._embedder)
         money = config.brain.money
         self._purse = Purse(store.usage, MoneyLimits(money.day_usd, money.person_day_usd), clock, self._zone)
@@ -146,7 +149,8 @@ class Daemon:
             config, self._chain, self._provider, self._embedder, store.usage, self._purse, clock, self._zone
         )
         self._routes = ConfiguredRoutes(config, self._chain, self._reader)
-        self._compaction = Compaction(self._provider, self._routes, store, self._purse, clock)
+        self._gauge = Gauge(store.notes("gauge"))
+        self._compaction = Compaction(self._provider, self._routes, store, self._purse, clock, self._gauge)
         self._edges = Edges(BucketGovernor(clock), clock, store, self._metrics)
         self._lanes: Lanes | None = None
         self._inbox: Inbox | None = None
@@ -170,7 +174,9 @@ class Daemon:
         self._settings = Settings(store.settings)
         self._announcements = Announcements(store.inbox, clock, self._announce)
         self._gate = gate_of(config, lambda address: self._settings.of(address).trigger)
-        self._groups = Groups(store, self._gate, self._announcements, clock, config.name, config.language)
+        self._groups = Groups(
+            store, self._gate, self._announcements, clock, config.name, config.language, self._edges.title
+        )
         self._pairing = Pairing(store.people, self._gate, clock, announce=self._announce, turn_out=self._turn_out)
         self._approvals = Approvals(
             store.approvals, clock, self._gate.is_owner, config.tools.approval_minutes, self._metrics.approval
@@ -205,6 +211,9 @@ class Daemon:
                     self._faults.watch(),
                     self._metrics.watch_loop(),
                     self._compaction.run(),
+                    self._toolbox.warm(),
+                    self._models.learn_windows(),
+                    self._gauge.run(self._clock),
                     Retention(self._store.files, self._store.inbox, self._store.transcript, self._clock).run(),
                     watch(self._about),
                     self._keep_informed(manager),
@@ -231,6 +240,7 @@ class Daemon:
                     log.info("stopping: new messages are kept for the next start")
                     inbox.close()
                     await self._drained()
+                    await self._gauge.keep()
                     if self._embedder is not None:
                         await self._embedder.aclose()
 
@@ -251,6 +261,7 @@ class Daemon:
                 routes=self._routes,
                 models=self._models,
                 skills=self._skills,
+                trouble=self._compaction.trouble,
             ),
             publisher=self._edges.publisher,
             store=self._store,
@@ -294,7 +305,7 @@ class Daemon:
             provider=self._provider,
             routes=self._routes,
             persona=lambda: persona_of(config, self._local.profile),
-            bench=Bench(find_tools(), config.tools.files.root, self._zone),
+            bench=Bench(self._toolbox, config.tools.files.root, self._zone),
             policy=Policy(config.tools.approve),
             approvals=self._approvals,
             store=self._store,
@@ -303,6 +314,8 @@ class Daemon:
             purse=self._purse,
             skills=self._skills,
             consider=self._compaction.consider,
+            gauge=self._gauge,
+            taint=taint_of(config),
         )
 
     def _wrong_with_models(self, language: str) -> Sequence[str]:
@@ -331,19 +344,8 @@ class Daemon:
         self._about.trouble = trouble
 
     async def _stop_others(self, turn: Turn) -> Stopped:
-        """What runs where ``/stop`` was said: of its sender, or of anybody where an owner says it."""
         assert self._lanes is not None, "commands come by way of the lanes"
-        all_of_them = self._gate.is_owner(turn.sender)
-        mine = turn.sender.identity
-        waiting = self._lanes.withdraw_all(turn.address, lambda message: all_of_them or message.sender.identity == mine)
-        for row in waiting:
-            await self._store.inbox.finish(row.id, StopReason.STOPPED.value, self._clock.now())
-        stopped = self._lanes.stop(
-            turn.address, lambda other: other.id != turn.id and (all_of_them or other.sender.identity == mine)
-        )
-        if stopped or waiting:
-            return "stopped"
-        return "stop_not_yours" if self._lanes.runs(turn.address, lambda other: other.id != turn.id) else "nothing"
+        return await stop_others(turn, self._lanes, self._gate, self._store.inbox, self._clock.now())
 
     def _announce(self, notice: InboxRow) -> None:
         """Of a channel that does not run, it waits for a start with it."""
@@ -387,9 +389,9 @@ class Daemon:
         if chain and not self._chain.needs_local:
             await asyncio.to_thread(self._models.warm, chain[0])
         self._warm.set()
-        await self._reader.warm(self._routes.asked)
-        await first_of(self._local.stand_by(), self._chain.left_alone())
-        await self._local.run()
+        async with alongside(self._reader.warm(self._routes.asked)):
+            await first_of(self._local.stand_by(), self._chain.left_alone())
+            await self._local.run()
 
     async def _drained(self) -> None:
         """Give running turns a moment to finish; what is left then is interrupted and goes on at the next start."""

@@ -75,7 +75,7 @@ class ConfiguredRoutes:
         if provider not in self._config.providers or not model:
             return None
         ref = self._config.ref(ModelEntry(provider=provider, model=model))
-        return ref if self._config.usable(ref) else None
+        return self._chain.sized(ref) if self._config.usable(ref) else None
 
     def _picked(self, turn: Turn) -> str:
         """What the chat picked; an API client that names a model of the chain picks it for this turn."""

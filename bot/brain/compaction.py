@@ -8,19 +8,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from bot.brain.budget import Gauge
 from bot.brain.fencing import fenced
-from bot.brain.prompt import WINDOW_TOKENS
+from bot.brain.prompt import history_tokens, is_small
 from bot.brain.purse import NOTICE_SHARE, Purse
+from bot.brain.room import history_room
 from bot.brain.routing.course import Routes, route_in
 from bot.brain.structured import structured
-from bot.brain.summary import SLICE_TOKENS, Due, due, with_exact
+from bot.brain.summary import SLICE_TOKENS, Due, due, is_crowded, with_exact
+from bot.brain.taint import outside
 from bot.brain.tokens import estimated_tokens
 from bot.brain.turn import Turn
 from bot.core.address import Address
 from bot.core.errors import StoreError, StructuredFailed
 from bot.core.model import Message, ModelRef, ModelRequest, TextBlock, Usage
 from bot.core.ports import Clock, Provider
-from bot.core.transcript import Row, SummaryRow
+from bot.core.texts import say
+from bot.core.transcript import Row, StepRow, SummaryRow
 from bot.store.store import Store
 
 log = logging.getLogger(__name__)
@@ -30,6 +34,11 @@ TRIES: Final = 3
 """So many failures in a row, and a chat is left alone until there is other material."""
 MOST_WAITING: Final = 32
 SUMMARY_TOKENS: Final = 1_200
+SLICE_SHARE: Final = 2
+"""Of what a model reads less its answer, half at most is a slice."""
+SURELY_ROOMY_SHARE: Final = 0.4
+"""Where the whole prompt had fewer of its model's tokens than this share of the history's room, the history is not full by
+any measure (``Gauge`` believes in no estimate that is more than 1.7 times what was counted); most turns end here."""
 LOOK_BACK_ROWS: Final = 400
 FAR: Final = 2**62
 _ANSWER_TOKENS: Final = 3_000
@@ -49,31 +58,40 @@ _SCHEMA: Final[Mapping[str, Any]] = {
 
 @dataclass(slots=True)
 class _Failures:
-    upto: int = 0
+    mark: int = 0
     count: int = 0
 
 
 @dataclass(slots=True)
 class Compaction:
-    """``consider`` what a turn leaves behind; ``run`` works on it until it is cancelled, one chat after the other."""
+    """``consider`` what a turn leaves behind; ``run`` works on it until it is cancelled, one chat after the other.
+    ``gauge`` is the one by which prompts are measured."""
 
     provider: Provider
     routes: Routes
     store: Store
     purse: Purse
     clock: Clock
+    gauge: Gauge = field(default_factory=Gauge)
     _waiting: asyncio.Queue[Turn] = field(default_factory=lambda: asyncio.Queue(MOST_WAITING))
     _known: set[Address] = field(default_factory=set)
     _failed: dict[Address, _Failures] = field(default_factory=dict)
 
-    def consider(self, turn: Turn, past: Sequence[Row]) -> None:
-        """``past`` is what came before the turn, which has ended. Never waits and never fails."""
+    async def consider(self, turn: Turn, past: Sequence[Row]) -> None:
+        """``past`` is what came before the turn, which has ended. Reads its rows at most, and never fails."""
         if turn.message.caller is not None or turn.address in self._known or self._waiting.full():
             return
         wanted = due(past)
-        if wanted is not None and not self._is_given_up(turn.address, wanted):
+        if wanted is None:
+            wanted = await self._crowded(turn, past)
+        if wanted is not None and not self._is_given_up(turn.address, wanted) and turn.address not in self._known:
             self._known.add(turn.address)
             self._waiting.put_nowait(turn)
+
+    def trouble(self, address: Address, language: str) -> str:
+        """What the person should know: that the beginning of this chat cannot be summed up; "" for nothing."""
+        failed = self._failed.get(address)
+        return say("summary_failed", language) if failed is not None and failed.count >= TRIES else ""
 
     async def run(self) -> None:
         while True:
@@ -89,8 +107,14 @@ class Compaction:
     async def _one(self, turn: Turn) -> bool:
         """Whether a summary was written, so that there may be another slice."""
         rows = await self.store.transcript.history(turn.address, FAR, LOOK_BACK_ROWS)
-        wanted, model = due(rows), await self._model(turn)
-        if wanted is None or model is None or self._is_given_up(turn.address, wanted):
+        mine = await self.store.transcript.turn_rows(turn.id)
+        chain = self._chain(turn, mine)
+        model = await self._model(turn, chain)
+        if model is None:
+            return False
+        most = min(SLICE_TOKENS, history_tokens(model, self.gauge.scale(model)) // SLICE_SHARE)
+        wanted = due(rows, history_room(chain, mine, self.gauge), most)
+        if wanted is None or self._is_given_up(turn.address, wanted):
             return False
         try:
             async with asyncio.timeout(SECONDS):
@@ -99,17 +123,34 @@ class Compaction:
             self._note_failure(turn.address, wanted, model, error)
             return False
         self._failed.pop(turn.address, None)
-        row = SummaryRow(text, wanted.upto)
+        left = [row for row in rows if row.id <= wanted.upto]
+        sources = dict.fromkeys(outside(left, turn.sender.identity))
+        row = SummaryRow(text, wanted.upto, tuple(sources))
         await self.store.transcript.append(turn.address, _of(turn), self.clock.now(), row)
         log.info("%s is summed up to row %d by %s", turn.address, wanted.upto, model)
         return True
 
-    async def _model(self, turn: Turn) -> ModelRef | None:
-        """The cheapest of those that the turn was given and that may be asked; None for none. A budget that is nearly spent
-        is for answers."""
-        route = route_in(await self.store.transcript.turn_rows(turn.id))
-        chain = self.routes.models(turn, route) if route is not None else ()
-        able = [model for model in chain if (model.window_tokens or WINDOW_TOKENS) >= 2 * SLICE_TOKENS]
+    async def _crowded(self, turn: Turn, past: Sequence[Row]) -> Due | None:
+        """What is due because the turns are long; the one that has ended may be the one that made them so."""
+        try:
+            mine = await self.store.transcript.turn_rows(turn.id)
+        except StoreError as error:
+            log.warning("the length of %s was not looked at: %s", turn.address, error)
+            return None
+        rows, room = [*past, *mine], history_room(self._chain(turn, mine), mine, self.gauge)
+        if room is None or _prompt_tokens(mine) < room * SURELY_ROOMY_SHARE:
+            return None
+        return due(rows, room) if is_crowded(rows, room) else None
+
+    def _chain(self, turn: Turn, rows: Sequence[Row]) -> Sequence[ModelRef]:
+        """The models that the turn with these rows was given, as far as they can be asked now."""
+        route = route_in(rows)
+        return self.routes.models(turn, route) if route is not None else ()
+
+    async def _model(self, turn: Turn, chain: Sequence[ModelRef]) -> ModelRef | None:
+        """The cheapest of the chain that is able and may be asked; None for none. A budget that is nearly spent is for
+        answers."""
+        able = [model for model in chain if not is_small(model)]
         free = [model for model in able if model.price is not None and model.price.is_free]
         if not free:
             mine, everybody = await self.purse.today(turn.sender.identity)
@@ -141,18 +182,24 @@ class Compaction:
 
     def _is_given_up(self, address: Address, wanted: Due) -> bool:
         failed = self._failed.get(address)
-        return failed is not None and failed.upto == wanted.upto and failed.count >= TRIES
+        return failed is not None and failed.mark == wanted.mark and failed.count >= TRIES
 
     def _note_failure(self, address: Address, wanted: Due, model: ModelRef, error: Exception) -> None:
         failed = self._failed.get(address)
-        if failed is None or failed.upto != wanted.upto:
-            failed = self._failed[address] = _Failures(wanted.upto)
+        if failed is None or failed.mark != wanted.mark:
+            failed = self._failed[address] = _Failures(wanted.mark)
         failed.count += 1
         log.info("%s: %s gave no summary (%s)", address, model, type(error).__name__)
         if failed.count == TRIES:
             log.warning(
                 "%s is not summed up: it failed %d times; its oldest turns are left out as they are", address, TRIES
             )
+
+
+def _prompt_tokens(rows: Sequence[Row]) -> int:
+    """What the largest prompt of these rows had, with its answer."""
+    used = (row.body.usage for row in rows if isinstance(row.body, StepRow))
+    return max((usage.input_tokens + usage.output_tokens for usage in used), default=0)
 
 
 def _of(turn: Turn) -> str:

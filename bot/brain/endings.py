@@ -109,8 +109,6 @@ def finished(turn: Turn, stand: Stand, limits: TurnLimits) -> Ending | None:
         return Ending(StopReason.REFUSED)
     if progress.is_cut:
         return None if progress.cuts <= cuts_allowed(turn) else Ending(StopReason.TRUNCATED)
-    if progress.last_stop == ModelStopReason.CONTEXT_FULL:
-        return Ending(StopReason.CONTEXT_OVERFLOW)
     if last is None or not _UNSEEN.sub("", text_of(last)):
         return None
     if blocked:

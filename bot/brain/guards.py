@@ -6,7 +6,8 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from types import MappingProxyType
+from typing import Any, Final, Literal
 
 from bot.brain.progress import calls_of
 from bot.core.ports import Tool
@@ -22,16 +23,37 @@ WITHOUT_PROGRESS: Final = 20
 BREAKER: Final = 30
 """The turn ends, whatever the model still wants."""
 LONGEST_CYCLE: Final = 8
+_OFTEN: Final = 6
+"""With a tool that gave the same so often since, no other arguments are tried either."""
+
+_ECHO_CHARS: Final = (4, 2)
+"""Of a text, of a number."""
+_MOST_ECHO_CHARS: Final = 400
+_NO_ARGUMENTS: Final[Mapping[str, Any]] = MappingProxyType({})
 
 Detector = Literal["repeat", "polling", "ping_pong", "cycle", "same_result", "unknown_tool"]
 
 _VOLATILE: Final = re.compile(
-    r"""\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:\s?(?:Z|UTC|GMT|[+-]\d\d:?\d\d))?)?  # dates and moments
-    |\b\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?\b                                              # times of day
-    |\b1[5-9]\d{8}(?:\d{3}|\.\d+)?\b                                                     # Unix time, in s or ms
-    |\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b                                      # UUIDs
-    |\b(?=[0-9a-f]*\d)(?=\d*[a-f])[0-9a-f]{12,}\b                                        # digests, request ids
-    |\b\d+(?:\.\d+)?\s?(?:ns|µs|us|ms|seconds?|secs?|s)\b                                # how long it took
+    r"""(?<!\d)\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:\s?(?:Z|UTC|GMT|[+-]\d\d:?\d\d))?)?  # dates, moments
+    |(?<!\d)\d{8}T\d{4,6}(?:\.\d+)?Z?                                                     # the same without signs
+    |(?<!\d)\d{4}年\d{1,2}月\d{1,2}日
+    |(?<![\d:])\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?(?![\d:])                                # times of day
+    |(?<!\d)\d{1,2}[点时]\d{1,2}分(?:\d{1,2}秒)?
+    |(?<![\d.])1[5-9]\d{8}(?:\d{3}|\d{6}|\d{9}|\.\d+)?(?![\d.]?\d|\s?b(?:ytes)?\b)                        # Unix time, in s to ns
+    |(?<![0-9a-z])[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}(?![0-9a-z])                 # UUIDs
+    |(?<![0-9a-z])0x[0-9a-f]{6,}(?![0-9a-z])                                              # addresses in memory
+    |(?<![0-9a-z])(?=[0-9a-f]*\d)(?=\d*[a-f])[0-9a-f]{12,}(?![0-9a-z])                    # digests, request ids
+    |(?<![0-9a-z])(?=(?:[a-z]*\d+[a-z]+){3})[0-9a-z]{16,}(?![0-9a-z])                     # ids of letters and digits
+    |(?:request|trace|span|correlation|session|transaction|message|event)[-_ ]?id["']?\s?[:=#]\s?["']?[\w.:-]+  # by name
+    |(?<![a-z])(?:nonce|etag|pid)["']?\s?[:=#]?\s?["']?(?:W/)?["']?[\w/-]+
+    |(?<![a-z])(?:duration|elapsed|took|latency|(?:response|execution|wall)[-_ ]?time)(?:[-_ ]?(?:[mnu]?s|secs?|seconds))?
+        ["']?\s?[:=]\s?["']?\d{1,15}(?:\.\d{1,15})?(?:e[+-]?\d\d?)?                       # how long it took, by name
+    |(?<![a-z])(?:attempt|retry|try|poll)["']?\s?(?:no\.?|number|[#:=])?\s?\d+                      # how often it was looked
+    |(?<![\w.])(?:\d{1,9}\s?h(?:ours?)?\s?)?(?:\d{1,9}\s?m(?:in(?:utes?)?)?\s?)?(?:\d{1,9}(?:\.\d{1,9})?/){0,4}
+        \d{1,15}(?:\.\d{1,15})?(?:e[+-]?\d\d?)?\s?(?:ns|µs|us|ms|milliseconds?|seconds?|secs?|s)(?![a-z0-9])  # took so long
+    |(?<![\d.])\d{1,15}(?:\.\d{1,9})?\s?(?:毫秒|微秒|秒)
+    |(?<!\d)\d{1,9}\s?(?:minutes?|mins?|hours?|hrs?|days?|weeks?)\s?ago(?![a-z])          # so long ago
+    |(?<!\d)\d{1,9}\s?(?:分钟|小时|天|周)前
     """,
     re.VERBOSE | re.IGNORECASE,
 )
@@ -55,9 +77,18 @@ class Standstill:
     detector: Detector = "repeat"
 
 
-def result_fingerprint(text: str) -> str:
-    """SHA-256 over a result without what differs each time it is looked at: moments, durations, ids."""
+def result_fingerprint(text: str, arguments: Mapping[str, Any] = _NO_ARGUMENTS) -> str:
+    """SHA-256 over a result without what differs each time it is looked at: moments, durations, ids, and what it only
+    repeats of the ``arguments`` ("nothing found for …")."""
+    for echo in sorted(_echoes(arguments), key=len, reverse=True):
+        text = re.sub(rf"(?<!\w){re.escape(echo)}(?!\w)", "#", text, flags=re.IGNORECASE)
     return hashlib.sha256(" ".join(_VOLATILE.sub("#", text).split()).encode()).hexdigest()
+
+
+def _echoes(arguments: Mapping[str, Any]) -> set[str]:
+    """The values that a result may repeat, long enough not to be found in it by chance."""
+    values = (str(value).strip() for value in arguments.values() if isinstance(value, str | int | float))
+    return {value for value in values if _ECHO_CHARS[value.isdecimal()] <= len(value) <= _MOST_ECHO_CHARS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +108,14 @@ class _Made:
 
 class Guards:
     """The calls of one turn so far, and what follows for the next one. ``record`` is told each result as it comes;
-    ``blocked`` is the standstill for which a call was not run, None while none was."""
+    ``blocked`` is the standstill for which a call was not run, None while none was; ``chars`` is what all results have."""
 
     def __init__(self, rows: Sequence[Row], tools: Mapping[str, Tool]) -> None:
         self._tools = tools
         self._made: list[_Made] = []
         self._seen: set[tuple[str, str]] = set()
         self.blocked: Standstill | None = None
+        self.chars = 0
         calls: dict[str, ToolCall] = {}
         for row in as_revised(rows):
             if isinstance(row.body, StepRow):
@@ -124,8 +156,9 @@ class Guards:
         return ""
 
     def _add(self, call: ToolCall, text: str, error: bool) -> None:
+        self.chars += len(text)
         tool = self._tools.get(call.name)
-        result = result_fingerprint(text)
+        result = result_fingerprint(text, call.arguments)
         pair = (call.fingerprint, result)
         new = tool is not None and pair not in self._seen
         if tool is None or error or tool.spec.effect is Effect.READ:  # what reads, or fails, brings only its result
@@ -168,4 +201,5 @@ class Guards:
             return True
         if call.name not in self._tools:
             return still.detector == "unknown_tool"
-        return still.detector == "same_result" and call.name == last[-1].name
+        results = [made.result for made in last if made.name == call.name]
+        return still.detector != "polling" and len(results) >= _OFTEN and len(set(results)) == 1

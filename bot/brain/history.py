@@ -10,6 +10,7 @@ from typing import Final
 
 from bot.brain.fencing import fenced
 from bot.brain.files import fitting, in_prompt, shown
+from bot.brain.handles import handle_of, pointing
 from bot.brain.tokens import MESSAGE_TOKENS, estimated_tokens
 from bot.core.inbound import Quote
 from bot.core.model import Block, CallBlock, ImageBlock, Message, ResultBlock, TextBlock, ThinkingBlock
@@ -78,8 +79,12 @@ def turn_messages(rows: Sequence[Row], pictures: Mapping[str, bytes] = NO_PICTUR
                     messages.append(Message("assistant", kept))
                 calls.extend(block for block in kept if isinstance(block, CallBlock))
             case ResultRow() as result:
-                text = "\n\n".join((result.text, fenced("notice", result.notice)) if result.notice else (result.text,))
-                results[result.call_id] = ResultBlock(result.call_id, result.name, text, result.error, result.outcome)
+                wrapped = fenced("outside", result.text, source=result.source) if result.source else result.text
+                text = "\n\n".join((wrapped, fenced("notice", result.notice)) if result.notice else (wrapped,))
+                handle = handle_of(row.id)
+                text = pointing(text, handle) if result.whole else text
+                block = ResultBlock(result.call_id, result.name, text, result.error, result.outcome, handle)
+                results[result.call_id] = block
     settle()
     return [message for message in messages if message.content]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from itertools import repeat
 from typing import Final
@@ -15,23 +15,26 @@ from bot.brain.calls import Bench, Bounds, CallRunner
 from bot.brain.endings import Ending, Opened, Stand, finished, given_up, sentence_of, silent, spent, unavailable
 from bot.brain.files import is_unreadable, pictures_of, told
 from bot.brain.guards import Guards
-from bot.brain.history import NO_PICTURES, by_turn
+from bot.brain.history import NO_PICTURES
 from bot.brain.limits import TurnLimits, running_out, with_raised_output
-from bot.brain.past import answerable, front_in, front_of
+from bot.brain.opening import Openings
 from bot.brain.policy import Policy
 from bot.brain.progress import Progress, calls_of, progress_of
 from bot.brain.prompt import WINDOW_TOKENS, Persona, fixed_words, request_for
 from bot.brain.purse import Purse
-from bot.brain.routing.course import Routes, is_joined, public, route_in, why_none
-from bot.brain.skills.active import Skills, joined_in
+from bot.brain.routing.course import Routes, public, route_in, why_none
+from bot.brain.skills.active import Skills
 from bot.brain.step import BuildRequest, ModelSteps, StepFailed, with_unique_ids
+from bot.brain.taint import Taint
+from bot.brain.toolbox.joined import joined_in
+from bot.brain.toolbox.offer import Offer, split
 from bot.brain.turn import Emit, Floor, Turn
 from bot.core.address import Address
 from bot.core.events import Notice, Resumed, TurnEnded
 from bot.core.model import CallBlock, ModelRef, ModelRequest, TextBlock
 from bot.core.ports import Clock, Provider
 from bot.core.stop import StopReason
-from bot.core.tool import Effect, ToolCall, ToolSpec
+from bot.core.tool import Effect, ToolCall
 from bot.core.transcript import (
     Because,
     EndRow,
@@ -64,7 +67,7 @@ STANDSTILL: Final = (
 )
 
 
-def _nothing(turn: Turn, past: Sequence[Row]) -> None:
+async def _nothing(turn: Turn, past: Sequence[Row]) -> None:
     return
 
 
@@ -86,21 +89,26 @@ class Brain:
         limits: TurnLimits,
         purse: Purse,
         skills: Skills,
-        consider: Callable[[Turn, Sequence[Row]], None] = _nothing,
+        consider: Callable[[Turn, Sequence[Row]], Awaitable[None]] = _nothing,
+        gauge: Gauge | None = None,
+        taint: Taint | None = None,
     ) -> None:
         self._consider = consider
-        self._routes, self._persona, self._bench, self._policy = routes, persona, bench, policy
+        self._routes, self._persona, self._bench = routes, persona, bench
         self._store, self._clock, self._limits, self._approvals = store, clock, limits, approvals
         self._purse, self._skills = purse, skills
-        self._gauge = Gauge()
+        self._gauge = gauge or Gauge()
+        self._offer = Offer(bench.toolbox, policy)
+        self._openings = Openings(routes, skills, bench.toolbox, self._offer, self._gauge)
         self._steps = ModelSteps(provider, store, clock, purse, self._gauge)
-        self._calls = CallRunner(bench, policy, approvals, store, clock)
+        self._calls = CallRunner(bench, policy, taint or Taint(), approvals, store, clock)
 
     async def answer(self, turn: Turn, emit: Emit, floor: Floor, opening: Opening) -> StopReason:
         """Answer the turn, from wherever its rows say it stands, and write its end. Raises ``StoreError`` only.
 
         ``opening`` is what its beginning brought: of a turn that had begun before, nothing.
         """
+        await self._gauge.load()
         rows, draft, past = opening.rows, None, opening.past
         if not rows:
             rows, draft = await self._store.transcript.standing(turn.id)
@@ -112,7 +120,7 @@ class Brain:
             emit(await self._resumed(turn, progress, progress.with_next(draft.text if draft else "")))
         ending = await self._until_ended(turn, emit, floor, past, rows, draft)
         reason = await self.end(turn, ending, emit)
-        self._consider(turn, past)
+        await self._consider(turn, past)
         return reason
 
     async def end(self, turn: Turn, ending: Ending, emit: Emit) -> StopReason:
@@ -187,7 +195,7 @@ class Brain:
         if end.reason is not StopReason.UNREADABLE:  # its own sentence says all there is to say of the files
             await self._tell(turn, rows, emit)
         emit(await self._resumed(turn, progress, progress.text))
-        emit(TurnEnded(end.reason, end.text, self._split(turn, progress.open_calls)[1]))
+        emit(TurnEnded(end.reason, end.text, split(turn, progress.open_calls)[1]))
         return end.reason
 
     async def _tell(self, turn: Turn, rows: Sequence[Row], emit: Emit) -> None:
@@ -214,9 +222,10 @@ class Brain:
         while True:
             rows, known = known or await self._store.transcript.turn_rows(turn.id), ()
             stand = Stand(rows, progress_of(rows), Guards(rows, self._bench.tools))
-            own, foreign = self._split(turn, stand.progress.open_calls)
+            own, foreign = split(turn, stand.progress.open_calls)
             if own:
-                bounds = Bounds(stand.guards, running_out(rows, self._limits.tokens))
+                hot = self._bench.toolbox.at_hand(joined_in([*past, *rows]).tools)
+                bounds = Bounds(stand.guards, running_out(rows, self._limits.tokens), hot, past)
                 waited += await self._calls.run(turn, own, emit, floor, bounds)
                 continue
             if foreign:
@@ -226,6 +235,10 @@ class Brain:
             if not stand.progress.fresh_input:
                 if ending := finished(turn, stand, self._limits):
                     return ending
+                if stand.progress.filled_window:
+                    if share < 1.0:
+                        return Ending(StopReason.TRUNCATED)
+                    share = SMALLER_SHARE
                 empty += not stand.progress.is_cut
                 if empty >= EMPTY_TRIES:
                     return Ending(silent(stand, self._limits))
@@ -234,7 +247,7 @@ class Brain:
             if ending := spent(rows, self._limits):
                 return ending
             left = self._limits.seconds - (self._clock.monotonic() - began - waited)
-            opening = await self._opening(turn, past, rows)
+            opening = await self._openings.of(turn, past, rows)
             done = await self._step(turn, emit, past, stand, opening, draft, left, share)
             draft = None
             if isinstance(done, Ending):
@@ -244,21 +257,6 @@ class Brain:
                 return replace(done, opening=opening)
             now = self._clock.now()
             known = [*rows, *await self._store.transcript.append(turn.address, turn.id, now, *opening, done)]
-
-    async def _opening(self, turn: Turn, past: Sequence[Row], rows: Sequence[Row]) -> Opened:
-        """What is decided once in a turn, to be written with its first step; nothing where that is written. What is said
-        meanwhile may make the turn private, never the other way round."""
-        if (written := route_in(rows)) is not None:
-            if written.private or not is_joined(rows):
-                return ()
-            again = await self._routes.route(turn, rows)
-            return (replace(again, front=written.front),) if again.private else ()
-        turns = answerable(by_turn(past), turn.message.again)
-        route = replace(await self._routes.route(turn, rows), front=front_of(turns, front_in(past)))
-        if turn.message.caller is not None:
-            return (route,)
-        joined = await self._skills.join(turn.message.text, joined_in(past))
-        return (route, joined) if joined is not None else (route,)
 
     async def _step(
         self,
@@ -284,11 +282,12 @@ class Brain:
         chain = allowed.models
         if progress.steps == 0 and is_unreadable(rows, sees=chain[0].vision):
             return Ending(StopReason.UNREADABLE, "\n\n".join(told(rows, turn.language, sees=chain[0].vision)))
-        await self._tell(turn, rows, emit)
+        for sentence in told(rows, turn.language, sees=chain[0].vision):
+            emit(Notice(sentence))
         if allowed.notice:
             emit(Notice(allowed.notice))
         build = await self._builder(turn, past, stand, opening, share, sees=any(model.vision for model in chain))
-        because = _because(progress, rows) if share == 1.0 else "compaction"
+        because = _because(progress, rows) if share == 1.0 or progress.is_cut else "compaction"
         try:
             async with asyncio.timeout(max(0.0, left)):
                 step = await self._steps.run(turn, chain, build, draft or Draft(progress.steps), progress, emit)
@@ -318,13 +317,14 @@ class Brain:
         no_more_tools = STANDSTILL.format(count=blocked.count) if blocked else LIMIT_REACHED
 
         def build(model: ModelRef, unfinished: str) -> ModelRequest:
-            return request_for(
+            tools = self._offer.specs(turn, joined.tools, model.window_tokens or WINDOW_TOKENS)
+            request = request_for(
                 turn,
                 with_raised_output(model, progress.cuts, model.window_tokens or WINDOW_TOKENS),
                 persona,
                 history=past if self._routes.near(model) else public(past),
                 rows=rows,
-                tools=self._specs(turn),
+                tools=tools,
                 skills=guides,
                 at=rows[0].at,
                 zone=turn.zone or self._bench.zone,
@@ -335,6 +335,7 @@ class Brain:
                 share=share,
                 scale=self._gauge.scale(model),
             )
+            return replace(request, lasting_tools=self._offer.lasting(turn, tools))
 
         return build
 
@@ -343,23 +344,6 @@ class Brain:
 
     def _calls_left(self, stand: Stand) -> int:
         return 0 if stand.guards.blocked else max(0, self._limits.tool_calls - stand.progress.calls_made)
-
-    def _specs(self, turn: Turn) -> tuple[ToolSpec, ...]:
-        """Our tools and, for an API client, its own beside those of ours that need no press: nobody could be asked."""
-        caller = turn.message.caller
-        ours = [tool.spec for tool in self._bench.tools.values()]
-        if caller is None:
-            return tuple(ours)
-        theirs = {tool.name for tool in caller.tools}
-        free = (spec for spec in ours if spec.name not in theirs and self._policy.verdict(spec)[0] == "allow")
-        return (*free, *caller.tools)
-
-    def _split(self, turn: Turn, calls: Sequence[ToolCall]) -> tuple[list[ToolCall], tuple[ToolCall, ...]]:
-        """Our calls, and those of the API client's own tools (which end the turn and are handed back)."""
-        caller = turn.message.caller
-        names = {tool.name for tool in caller.tools} if caller else set()
-        foreign = tuple(call for call in calls if call.name in names and not call.invalid)
-        return [call for call in calls if call not in foreign], foreign
 
 
 def opening_rows(turn: Turn, files: Sequence[KeptFile] = ()) -> tuple[GivenRow | UserRow, ...]:

@@ -34,8 +34,14 @@ class Progress:
 
     @property
     def is_cut(self) -> bool:
-        """Whether the model's output limit cut its text off, so that what comes next goes on from there."""
-        return self.last_stop == ModelStopReason.MAX_TOKENS and not self.fresh_input
+        """Whether the model's output limit, or the end of its window, cut its text off, so that what comes next goes on from
+        there."""
+        return not self.fresh_input and (self.last_stop == ModelStopReason.MAX_TOKENS or self.filled_window)
+
+    @property
+    def filled_window(self) -> bool:
+        """Whether prompt and answer together were more than the model reads."""
+        return not self.fresh_input and self.last_stop == ModelStopReason.CONTEXT_FULL
 
     def with_next(self, text: str) -> str:
         """The answer with the first text of the next step."""

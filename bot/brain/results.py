@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
+from bot.brain.handles import pointing, unpointed
 from bot.brain.history import size_of
 from bot.brain.shrink import LEAST_CHARS, shrunk
 from bot.core.model import Block, Message, ResultBlock
@@ -64,6 +65,12 @@ def _has_results(message: Message) -> bool:
 
 def _with_results(message: Message, cut: Callable[[str], str]) -> Message:
     def changed(block: Block) -> Block:
-        return replace(block, text=cut(block.text)) if isinstance(block, ResultBlock) else block
+        return _short(block, cut) if isinstance(block, ResultBlock) else block
 
     return Message(message.role, tuple(map(changed, message.content))) if _has_results(message) else message
+
+
+def _short(block: ResultBlock, cut: Callable[[str], str]) -> ResultBlock:
+    text = unpointed(block.text, block.handle)
+    short = cut(text)
+    return block if short == text else replace(block, text=pointing(short, block.handle))

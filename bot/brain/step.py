@@ -126,6 +126,8 @@ class ModelSteps:
 
     def __init__(self, provider: Provider, store: Store, clock: Clock, purse: Purse, gauge: Gauge) -> None:
         self._provider, self._store, self._clock, self._purse, self._gauge = provider, store, clock, purse, gauge
+        self._terse: set[ModelRef] = set()
+        """Those that refused a raised output limit: they are not given one again."""
 
     async def run(
         self,
@@ -143,7 +145,6 @@ class ModelSteps:
         cancelled = _cancelled()
         longest = draft.text
         blind: set[ModelRef] = set()
-        terse: set[ModelRef] = set()
         before = Resumed(progress.text, progress.tools, await self._cards(turn) if progress.tools else ())
         walk = Walk(chain)
         for ask in walk:
@@ -154,7 +155,7 @@ class ModelSteps:
             seeing = replace(model, vision=False) if model in blind else model
             request = build(seeing, "" if anew is not None else draft.text)
             request = replace(request, attempts=ask.attempts, tried=ask.tried, insist=ask.insist)
-            if model in terse:
+            if model in self._terse:
                 request = replace(request, model=seeing)
             try:
                 step = await self._ask(turn, request, writer)
@@ -175,7 +176,7 @@ class ModelSteps:
                 _log(turn, model, error)
                 draft = writer.draft if writer.wrote else draft
                 longest = max(longest, draft.text, key=len)
-                milder = isinstance(error, RequestRefused) and _milder(request, model, terse, blind)
+                milder = isinstance(error, RequestRefused) and _milder(request, model, self._terse, blind)
                 walk.failed(ask, error, wrote=writer.wrote, milder=milder)
         if len(longest) > len(draft.text) and await self._anew(turn, draft, progress) is not None:
             draft = replace(draft, text=longest)
@@ -215,7 +216,8 @@ class ModelSteps:
             emit(TextDelta(piece if started else progress.with_next(piece)[len(progress.text) :]))
             started = True
 
-        return DraftWriter(self._store.transcript, turn.id, draft, show, anew)
+        cut = progress.text if progress.is_cut else ""
+        return DraftWriter(self._store.transcript, turn.id, draft, show, anew, cut)
 
     async def _ask(self, turn: Turn, request: ModelRequest, writer: DraftWriter) -> StepRow:
         spent = Spent(request)

@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.brain.fencing import fenced
-from bot.brain.history import by_turn
-from bot.brain.past import MOST, RECENT, answerable, front_in
+from bot.brain.history import by_turn, past_messages
+from bot.brain.past import MOST, RECENT, Turns, answerable, front_in, front_of
 from bot.brain.progress import calls_of, text_of
 from bot.brain.routing.course import public
-from bot.brain.tokens import estimated_tokens
+from bot.brain.shrink import LEAST_CHARS
+from bot.brain.tokens import MESSAGE_TOKENS, estimated_tokens
+from bot.core.model import CallBlock, ResultBlock, TextBlock
 from bot.core.text import shortened
 from bot.core.transcript import Row, StepRow, SummaryRow, UserRow, as_revised
 
@@ -22,6 +24,14 @@ AHEAD: Final = 5
 LEAST_TURNS: Final = 4
 SLICE_TOKENS: Final = 8_000
 """A longer conversation is summed up in several slices, the oldest first."""
+FULL_SHARE: Final = 0.7
+"""Of what the history may have of the window: beyond it, what is oldest is summed up however few turns there are."""
+KEPT_SHARE: Final = 0.35
+"""So much of it stays then, """
+LAST_TURNS: Final = 3
+"""and so many turns however long they are."""
+WORTH_SHARE: Final = 0.2
+"""Less is not worth a summary, nor a prompt that begins differently."""
 EXACT_TOKENS: Final = 400
 _HEAD_TOKENS: Final = 8
 _SAID_CHARS: Final = 3_000
@@ -40,10 +50,12 @@ _EXACT: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """``source`` is what is to be summed up: the summary so far and the turns after it, up to the row ``upto``."""
+    """``source`` is what is to be summed up: the summary so far and the turns after it, up to the row ``upto``. ``mark`` is
+    the same for as long as the conversation only grows, and another once it has moved on."""
 
     source: str
     upto: int
+    mark: int
 
 
 def summary_before(rows: Sequence[Row], front: int) -> str:
@@ -54,32 +66,82 @@ def summary_before(rows: Sequence[Row], front: int) -> str:
     return fenced("summary", found.text) if found is not None else ""
 
 
-def due(rows: Sequence[Row]) -> Due | None:
+def next_front(rows: Sequence[Row], turns: Turns, budget_tokens: int | None) -> int:
+    """Where the history of the next turn begins, given the rows before it and those of their ``turns`` that are in
+    prompts: where it did, until there are too many turns, or too long ones and a summary of what goes."""
+    front = front_of(turns, front_in(rows))
+    ready = next((row.body.upto for row in reversed(rows) if isinstance(row.body, SummaryRow)), 0)
+    return ready if ready > front and _is_full(turns, front, budget_tokens) else front
+
+
+def is_crowded(rows: Sequence[Row], budget_tokens: int | None) -> bool:
+    """Whether so few turns take so much of the budget that something is to be summed up."""
+    front = front_in(rows)
+    return _roomy_front(answerable(by_turn(rows)), front, budget_tokens) > front
+
+
+def due(rows: Sequence[Row], budget_tokens: int | None = None, slice_tokens: int = SLICE_TOKENS) -> Due | None:
     """What is to be summed up next in a conversation with these rows, None for nothing yet. Turns that had to stay nearby
-    are left out, for a summary goes wherever the history goes."""
-    turns = answerable(by_turn(rows))
-    upto = _coming_front(turns, front_in(rows))
+    are left out, for a summary goes wherever the history goes. ``budget_tokens`` is what the history may have of a prompt,
+    None where its length is no reason."""
+    turns, front = answerable(by_turn(rows)), front_in(rows)
+    coming, roomy = _coming_front(turns, front), _roomy_front(turns, front, budget_tokens)
+    upto = max(coming, roomy)
     last = next((row.body for row in reversed(rows) if isinstance(row.body, SummaryRow)), None)
     begin = last.upto if last is not None else 0
     told = {row.id for row in public(rows)}
     new = [turn for turn in turns if begin <= turn[0].id < upto and turn[0].id in told]
-    if len(new) < LEAST_TURNS:
+    if not new or (len(new) < LEAST_TURNS and roomy <= front):
         return None
     parts = [fenced("summary", last.text)] if last is not None else []
-    left = SLICE_TOKENS
+    left = slice_tokens
     for turn in new:
         said = _said(turn)
         left -= estimated_tokens(said)
         if left < 0 and turn is not new[0]:
-            return Due("\n\n".join(parts), turn[0].id)
+            return Due("\n\n".join(parts), turn[0].id, coming)
         parts.append(said)
-    return Due("\n\n".join(parts), upto)
+    return Due("\n\n".join(parts), upto, coming)
 
 
 def _coming_front(turns: Sequence[Sequence[Row]], front: int) -> int:
     """Where the history will begin once one more turn than the most has come, if that is soon; else where it begins now."""
     kept = [turn[0].id for turn in turns if turn[0].id >= front]
     return kept[MOST + 1 - RECENT] if len(kept) > MOST - AHEAD else front
+
+
+def _is_full(turns: Turns, front: int, budget_tokens: int | None) -> bool:
+    kept = [turn for turn in turns if turn[0].id >= front]
+    return budget_tokens is not None and sum(map(_weight, kept)) > budget_tokens * FULL_SHARE
+
+
+def _roomy_front(turns: Turns, front: int, budget_tokens: int | None) -> int:
+    """Where the history would begin to have room again; ``front`` where it has, or where that would bring little."""
+    if budget_tokens is None or not _is_full(turns, front, budget_tokens):
+        return front
+    kept = [turn for turn in turns if turn[0].id >= front]
+    sizes = [*map(_weight, kept)]
+    first, left = len(kept), budget_tokens * KEPT_SHARE
+    while first and (sizes[first - 1] <= left or len(kept) - first < LAST_TURNS):
+        first -= 1
+        left -= sizes[first]
+    return kept[first][0].id if sum(sizes[:first]) >= budget_tokens * WORTH_SHARE else front
+
+
+def _weight(turn: Sequence[Row]) -> int:
+    """About the tokens of a turn in later prompts, once the results of tools are cut, which comes before any summary."""
+    total = 0
+    for message in past_messages(turn, SLICE_TOKENS):
+        total += MESSAGE_TOKENS
+        for block in message.content:
+            match block:
+                case TextBlock(text=text):
+                    total += estimated_tokens(text)
+                case ResultBlock(text=text):
+                    total += estimated_tokens(text[:LEAST_CHARS])
+                case CallBlock(call=call):
+                    total += estimated_tokens(f"{call.name}{dict(call.arguments)}")
+    return total
 
 
 def _said(turn: Sequence[Row]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from bot.core.errors import ModelResting, ProviderError, StreamStalled
+from bot.core.errors import KeyRefused, ModelResting, NoCredit, ProviderError, StreamStalled
 from bot.core.model import ModelRef
 
 FIRST_ATTEMPTS: Final = 3
@@ -47,7 +47,8 @@ class Walk:
 
     @property
     def again_at(self) -> float | None:
-        """Unix time from which on a model of the chain will be asked again; None where none rests."""
+        """Unix time from which on a model of the chain will be asked again; None where none rests, but for those that are
+        parked until their owner mends them."""
         return min(self._until.values(), default=None)
 
     def failed(self, ask: Ask, error: ProviderError, *, wrote: bool, milder: bool) -> None:
@@ -55,7 +56,7 @@ class Walk:
         resting = isinstance(error, ModelResting)
         self.first = self.first or (error.cause if isinstance(error, ModelResting) else error)
         self._until.pop(ask.model, None)
-        if error.until is not None and not (isinstance(error, ModelResting) and error.parked):
+        if error.until is not None and not _is_parked(error):
             self._until[ask.model] = error.until
         if isinstance(error, ModelResting) and error.yields and not ask.insist:
             self._resting = ask
@@ -77,3 +78,7 @@ class Walk:
         while self._again is not None and not self._over:
             ask, self._again = self._again, None
             yield ask
+
+
+def _is_parked(error: ProviderError) -> bool:
+    return error.parked if isinstance(error, ModelResting) else isinstance(error, KeyRefused | NoCredit)

@@ -57,17 +57,23 @@ def _print(findings: Iterable[Finding], as_one_object: bool) -> None:
 
 
 async def _findings(config: Config, online: bool) -> list[Finding]:
+    from bot.config.answering import money, routes, skills
     from bot.config.doctor import check
 
-    findings = [*await check(config), await _daemon(config), *_losses(config), await _store(config)]
+    findings = [
+        *await check(config, (skills, routes, money)),
+        await _daemon(config),
+        *_losses(config),
+        await _store(config),
+    ]
     findings += await _people(config)
     if online:
-        from bot.config.reach import reach
+        from bot.config.reach import reach, windows
         from bot.net.http import Transport
 
         transport = Transport()
         try:
-            findings += await reach(config, transport)
+            findings += [*await reach(config, transport), *await windows(config, transport)]
         finally:
             await transport.aclose()
     return findings

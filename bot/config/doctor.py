@@ -25,6 +25,7 @@ from bot.core.errors import ConfigError
 from bot.core.model import ModelRef
 from bot.inbox.access import Access
 from bot.providers.settings import ProviderConfig
+from bot.tools.web import WebSettings, missing_for_reading, missing_for_searching
 
 Level = Literal["ok", "warn", "fail"]
 _MARKS: Final[dict[Level, str]] = {"ok": "ok  ", "warn": "warn", "fail": "FAIL"}
@@ -74,7 +75,8 @@ async def check(config: Config, more: Sequence[Check] = (), online: Sequence[Onl
 
 def refused(error: ConfigError) -> list[Finding]:
     """The findings about a configuration that cannot be read."""
-    return [Finding("fail", "config", line, "correct this line") for line in every_problem(error)]
+    advice = "correct this line" if error.line is not None else ""
+    return [Finding("fail", "config", line, advice) for line in every_problem(error)]
 
 
 def failed(findings: Iterable[Finding]) -> bool:
@@ -161,6 +163,9 @@ def _approvals(config: Config) -> Iterator[Finding]:
 
 
 def _programs(config: Config) -> Iterator[Finding]:
+    for missing in (missing_for_reading(), missing_for_searching(WebSettings(**config.tools.web.model_dump()))):
+        if missing:
+            yield Finding("warn", "config", missing, 'pip install "bowerbird[web]"')
     if config.tools.shell.sandbox == "none":
         yield Finding(
             "warn", "config", "tools.shell.sandbox: none runs commands with the bot's own rights", "write bubblewrap"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from pydantic import BaseModel, SecretStr
 
@@ -14,6 +14,9 @@ from bot.config.section import is_near
 from bot.config.sections import Brain, Embedder, Hook, Memory, Reranker, Schedule, Team, Tools
 from bot.core.model import ModelRef
 from bot.providers.settings import ProviderConfig
+
+ANSWER_PART: Final = 4
+"""An answer takes no more of a window that its entry does not name than one part in so many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +69,7 @@ class Config:
         return entry is not None and entry.on
 
     def ref(self, entry: ModelEntry) -> ModelRef:
-        """The entry with what it leaves to its vendor."""
+        """The entry with what it leaves to its vendor, but for its window; see ``sized``."""
         ref, provider = entry.ref(), self.providers.get(entry.provider)
         if provider is None or not isinstance(provider.config, ProviderConfig):
             return ref
@@ -75,8 +78,17 @@ class Config:
             ref,
             vision=known.sees(ref.model, ref.endpoint) if entry.vision is None else entry.vision,
             price=ref.price or known.price(ref.model, ref.endpoint),
-            window_tokens=ref.window_tokens or known.window(ref.model, ref.endpoint),
         )
+
+    def sized(self, ref: ModelRef, told: int | None = None) -> ModelRef:
+        """With its window: what its entry says, else what its provider ``told``, else what is known of it here; None where
+        nobody knows. An answer gets a quarter of a window that the entry does not name, at most."""
+        provider = self.providers.get(ref.provider)
+        known = provider.config if provider is not None else None
+        window = told or (known.window(ref.model, ref.endpoint) if isinstance(known, ProviderConfig) else None)
+        if ref.window_tokens or window is None:
+            return ref
+        return replace(ref, window_tokens=window, max_tokens=min(ref.max_tokens, window // ANSWER_PART))
 
     def secrets(self) -> set[str]:
         """Every secret value that the configuration holds, for the log's redactor and for nothing else."""

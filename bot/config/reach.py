@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 
+from bot.brain.prompt import WINDOW_TOKENS
+from bot.config.checks import model_entries
 from bot.config.doctor import Finding
 from bot.config.loaded import Config, Entry
 from bot.config.services import PROBE_SECONDS, address_of, heard_from, probe_of
@@ -18,7 +20,11 @@ from bot.core.errors import (
     TransportError,
     Unauthorised,
 )
+from bot.core.model import ModelRef
 from bot.net.http import Transport
+from bot.providers.discovery import built
+from bot.providers.windows import Telling
+from bot.time.clock import SystemClock
 
 
 async def reach(config: Config, transport: Transport) -> list[Finding]:
@@ -33,6 +39,40 @@ async def reach(config: Config, transport: Transport) -> list[Finding]:
         needed = config.brain.llm.default.provider
         tasks = [group.create_task(_asked(area, entry, transport, needed)) for area, entry in entries]
     return [finding for task in tasks if (finding := task.result()) is not None]
+
+
+async def windows(config: Config, transport: Transport) -> list[Finding]:
+    """How much each configured model reads, as its provider tells; nothing of those whose provider does not answer, which
+    ``reach`` says."""
+    asked = dict[str, ModelRef]()
+    for _, entry in model_entries(config):
+        ref = config.ref(entry)
+        if config.usable(ref) and (ref.endpoint or address_of(config.providers[ref.provider])):
+            asked.setdefault(str(ref), ref)
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(_reads(config, ref, transport)) for ref in asked.values()]
+    return [finding for task in tasks if (finding := task.result()) is not None]
+
+
+async def _reads(config: Config, ref: ModelRef, transport: Transport) -> Finding | None:
+    """With whose word it is; None where the provider did not answer."""
+    entry, told = config.providers[ref.provider], None
+    provider = built(entry, SystemClock(), config.data_dir, transport)
+    try:
+        async with asyncio.timeout(PROBE_SECONDS):
+            told = await provider.window(ref) if isinstance(provider, Telling) else None
+    except (TimeoutError, BowerbirdError):
+        return None
+    finally:
+        await provider.aclose()
+    window = config.sized(ref, told).window_tokens
+    if window is None:
+        line = f"{ref}: its provider does not say how much it reads; {WINDOW_TOKENS:,} tokens are assumed"
+        return Finding("ok", "providers", line, "give its entry window_tokens, if you know better")
+    said = (
+        "its entry says so" if ref.window_tokens else "its provider says so" if told else "by the list of this version"
+    )
+    return Finding("ok", "providers", f"{ref} reads {window:,} tokens ({said})")
 
 
 async def _asked(area: str, entry: Entry, transport: Transport, needed: str) -> Finding | None:

@@ -20,6 +20,7 @@ from bot.config.model_entry import (
 from bot.config.section import Command, Section, Text, Url, is_off
 from bot.config.when import Cron, QuietHours, Zone, quiet_minutes
 from bot.core.address import Address
+from bot.net.target import Allowed
 
 Decision = Literal["allow", "ask", "deny"]
 Seconds = Annotated[float, Field(gt=0)]
@@ -168,6 +169,23 @@ class Shell(Section):
     timeout: Seconds = 60
 
 
+class WebAccess(Section):
+    """``allow_hosts`` are the hosts of the own network that may be read all the same, with a port where it is not one of
+    the web's (``nas.lan:5000``), or whole networks; ``allow_ports`` are open on every public host."""
+
+    search: Literal["ddgs", "searxng"] = "ddgs"
+    searxng: Url = ""
+    allow_hosts: tuple[Text, ...] = ()
+    allow_ports: tuple[Annotated[int, Field(gt=0, lt=65_536)], ...] = ()
+
+    @model_validator(mode="after")
+    def _is_sound(self) -> WebAccess:
+        Allowed.of(self.allow_hosts)
+        if self.search == "searxng" and not self.searxng:
+            raise ValueError("search: searxng needs the address of the server under searxng")
+        return self
+
+
 class McpServer(Section):
     """A tool server: a program that is started (``command``, ``env``) or an address (``url``, ``headers``)."""
 
@@ -195,6 +213,7 @@ class Tools(Section):
     trusted_sources: tuple[TrustedSource, ...] = ()
     files: Files = Files()
     shell: Shell = Shell()
+    web: WebAccess = WebAccess()
     secrets: Mapping[str, SecretStr] = Field(default_factory=dict)
     mcp: Mapping[str, McpServer] = Field(default_factory=dict)
 

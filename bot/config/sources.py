@@ -70,5 +70,9 @@ def _read(file: Path, shown: str) -> bytes:
         return file.read_bytes()
     except IsADirectoryError:
         raise ConfigError("this is a folder, not a file", file=shown) from None
+    except PermissionError:
+        raise ConfigError(
+            "this file may not be read: give the user that runs Bowerbird the right to", file=shown
+        ) from None
     except OSError as error:
         raise ConfigError(f"this file cannot be read: {error.strerror}", file=shown) from None

@@ -13,7 +13,6 @@ UNREAD: Final = (
     "memory.distill",
     "memory.knowledge",
     "memory.reranker",
-    "tools.trusted_sources",
     "tools.shell",
     "tools.secrets",
     "tools.mcp",

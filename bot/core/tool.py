@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -63,12 +63,22 @@ class ToolCall:
 @dataclass(frozen=True, slots=True)
 class ToolResult:
     """What the model reads. ``error`` marks a failure; ``source`` names where untrusted text came from; ``files`` are for
-    the person, and a copy of each is kept."""
+    the person, and a copy of each is kept; ``joins`` are names of tools that the prompt has from the next step on."""
 
     text: str
     error: bool = False
     source: str = ""
     files: tuple[Path, ...] = ()
+    joins: tuple[str, ...] = ()
+
+
+Earlier = Callable[[str], Awaitable[str | None]]
+"""The whole of an earlier result of the same address, by its handle; None where there is none, or it is no longer kept."""
+
+
+async def nothing_earlier(handle: str) -> str | None:
+    """Implements ``Earlier``."""
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,3 +92,4 @@ class ToolContext:
     now: float
     zone: str
     workspace: Path
+    earlier: Earlier = nothing_earlier

@@ -150,7 +150,9 @@ class StepRow:
 class ResultRow:
     """The result of one call; every call in a ``StepRow`` has one before the next user row of another turn. ``files`` are
     for the person; their paths are below the data folder. ``outcome`` is why a call was not run, or not to its
-    end; ``notice`` a sentence of the house that the model reads with it."""
+    end; ``notice`` a sentence of the house that the model reads with it; ``joins`` names tools that the prompt has from the
+    next step on. ``whole`` is the path below the data folder of a result of which ``text`` is only a part. ``source`` says
+    where its text came from, where that is outside: an address, or the tool's name."""
 
     call_id: str
     name: str
@@ -160,6 +162,9 @@ class ResultRow:
     files: tuple[OutFile, ...] = ()
     outcome: Literal["", "denied", "expired", "blocked", "interrupted"] = ""
     notice: str = ""
+    joins: tuple[str, ...] = ()
+    whole: str = ""
+    source: str = ""
     kind: Literal["result"] = "result"
 
 
@@ -216,10 +221,12 @@ class JoinedRow:
 
 @dataclass(frozen=True, slots=True)
 class SummaryRow:
-    """In short, what the conversation held up to the row ``upto``: prompts have this in the place of those rows."""
+    """In short, what the conversation held up to the row ``upto``: prompts have this in the place of those rows. ``outside``
+    says where what came from outside came from."""
 
     text: str
     upto: int
+    outside: tuple[str, ...] = ()
     kind: Literal["summary"] = "summary"
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import re
+from array import array
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
 from bot.core.ports import Vector
@@ -35,6 +36,32 @@ def similarities(query: Vector, vectors: Sequence[Vector]) -> list[float]:
     return [float(score) for score in matrix @ np.frombuffer(bytes(query), dtype=np.float32)]
 
 
+class VectorTable:
+    """Vectors that many queries are compared with, from one model."""
+
+    def __init__(self, vectors: Sequence[Vector]) -> None:
+        import numpy as np
+
+        joined = b"".join(bytes(vector) for vector in vectors)
+        self._rows = np.frombuffer(joined, dtype=np.float32).reshape(len(vectors), -1) if vectors else None
+
+    def mean(self) -> Vector:
+        """What they have in common. Of at least one."""
+        assert self._rows is not None, "nothing has no mean"
+        return array("f", self._rows.mean(axis=0).tobytes())
+
+    def near(self, query: Vector, less: Vector | None = None) -> list[float]:
+        """The product of each with ``query``, or with what of it goes beyond ``less``."""
+        if self._rows is None:
+            return []
+        import numpy as np
+
+        wanted = np.frombuffer(bytes(query), dtype=np.float32)
+        if less is not None:
+            wanted = wanted - np.frombuffer(bytes(less), dtype=np.float32)
+        return (self._rows @ wanted).tolist()  # type: ignore[no-any-return]
+
+
 def is_cjk(text: str) -> bool:
     """Whether any of it is Chinese, Japanese or Korean."""
     return _CJK.search(text) is not None
@@ -55,35 +82,41 @@ def words(text: str) -> list[str]:
 
 
 class WordIndex:
-    """BM25 over a small set of texts that does not change."""
+    """BM25 over a small set of texts that does not change. ``terms`` takes a text apart."""
 
-    def __init__(self, texts: Sequence[str]) -> None:
-        self._counts = [Counter(words(text)) for text in texts]
-        self._lengths = [sum(counts.values()) for counts in self._counts]
-        self._mean = (sum(self._lengths) / len(texts)) if texts else 1.0
-        seen: Counter[str] = Counter(word for counts in self._counts for word in counts)
-        self._holders = seen
-        self._rarity = {word: math.log(1 + (len(texts) - n + 0.5) / (n + 0.5)) for word, n in seen.items()}
+    def __init__(self, texts: Sequence[str], terms: Callable[[str], Sequence[str]] = words) -> None:
+        self._terms = terms
+        counts = [Counter(terms(text)) for text in texts]
+        lengths = [sum(count.values()) for count in counts]
+        mean = (sum(lengths) / len(texts)) if texts else 0.0
+        self._size = len(texts)
+        self._weights: dict[str, dict[int, float]] = {}
+        for number, (count, length) in enumerate(zip(counts, lengths, strict=True)):
+            norm = _K1 * (1 - _B + _B * length / (mean or 1.0))
+            for word, times in count.items():
+                self._weights.setdefault(word, {})[number] = times * (_K1 + 1) / (times + norm)
+        for held in self._weights.values():
+            rarity = math.log(1 + (len(texts) - len(held) + 0.5) / (len(held) + 0.5))
+            for number in held:
+                held[number] *= rarity
 
     def holders(self, word: str) -> int:
         """How many of the texts have the word."""
-        return self._holders[word]
+        return len(self._weights.get(word, ()))
 
     def shared(self, number: int, text: str) -> int:
         """How many words that are rare here a text has in common with the one at ``number``."""
-        most = max(1, len(self._counts) // 4)
-        return sum(1 for word in set(words(text)) if word in self._counts[number] and self._holders[word] <= most)
+        most = max(1, self._size // 4)
+        found = (self._weights.get(word, {}) for word in set(self._terms(text)))
+        return sum(1 for held in found if number in held and len(held) <= most)
 
     def scores(self, query: str) -> list[float]:
         """One for each text, 0 for no word in common."""
-        wanted = Counter(words(query))
-        return [self._score(wanted, counts, length) for counts, length in zip(self._counts, self._lengths, strict=True)]
-
-    def _score(self, wanted: Mapping[str, int], counts: Mapping[str, int], length: int) -> float:
-        norm = _K1 * (1 - _B + _B * length / (self._mean or 1.0))
-        return sum(
-            self._rarity[word] * counts[word] * (_K1 + 1) / (counts[word] + norm) for word in wanted if word in counts
-        )
+        scores = [0.0] * self._size
+        for word in dict.fromkeys(self._terms(query)):
+            for number, weight in self._weights.get(word, {}).items():
+                scores[number] += weight
+        return scores
 
 
 def spread(scores: Collection[float]) -> list[float]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from random import Random
 from typing import Final, Protocol, runtime_checkable
 
-from bot.core.errors import KeyRefused, ModelMissing, ProviderError
+from bot.core.errors import ContextTooLong, KeyRefused, ModelMissing, ModelResting, ProviderError
 from bot.core.http import Http
 from bot.core.model import Audio, ModelEvent, ModelRef, ModelRequest, Transcript
 from bot.core.ports import Clock, Notes, Provider, Transcribing
@@ -20,6 +20,7 @@ from bot.providers.parking import LASTING, Parked, Parking, credential_of
 from bot.providers.retry import Retry
 from bot.providers.settings import ProviderConfig
 from bot.providers.watchdog import Patience, Watchdog
+from bot.providers.windows import Telling, Windows
 
 CLOSE_SECONDS: Final = 3.0
 AGAIN_SECONDS: Final = 1.0
@@ -48,17 +49,27 @@ class Models:
         notes: Notes | None = None,
     ) -> None:
         """``http`` carries the requests of all of them; it is not theirs to close. ``notes`` keep over a restart which keys
-        are parked."""
+        are parked and how much the models read."""
         self._entries = {entry.name: entry for entry in entries}
         self._clock, self._random, self._data_dir, self._http = clock, random, data_dir, http
         self._bare: dict[str, Provider] = {}
         self._built: dict[str, Provider] = {}
         self._warmed: set[tuple[str, str]] = set()
         self._cooling, self._parking = Cooling(clock), Parking(clock, notes)
+        self._windows = Windows(clock, notes, self._window_key, self._ask_window)
 
     async def load(self) -> None:
-        """Know which keys were parked when the last process ended."""
+        """Know which keys were parked when the last process ended, and what was told of windows."""
         await self._parking.load({credential_of(entry) for entry in self._entries.values()})
+        await self._windows.load()
+
+    def window(self, model: ModelRef) -> int | None:
+        """How many tokens the model reads, as far as its provider has told by now."""
+        return self._windows.of(model)
+
+    async def learn_windows(self) -> None:
+        """Until cancelled: ask how much the models read that are in use."""
+        await self._windows.run()
 
     async def reset(self) -> Sequence[str]:
         """Ask every model again that is being left alone; returns the names of the providers of which that was true."""
@@ -115,8 +126,19 @@ class Models:
         provider = self.provider(model.provider, model.endpoint)
         if (model.provider, model.endpoint) not in self._warmed:
             await asyncio.to_thread(self.warm, model)
-        async with provider.stream(request) as events:
-            yield events
+        asked = True
+        try:
+            async with provider.stream(request) as events:
+                yield events
+        except ModelResting:
+            asked = False
+            raise
+        except ContextTooLong as error:
+            await self._windows.heard(model, error.detail)
+            raise
+        finally:
+            if asked:
+                self._windows.want(model)
 
     async def transcribe(self, model: ModelRef, audio: Audio) -> Transcript:
         """Raises ``ProviderError``, ``ModelMissing`` where the model's provider writes no speech down."""
@@ -152,6 +174,18 @@ class Models:
         async with AsyncExitStack() as stack:
             for provider in bare.values():
                 stack.push_async_callback(_closed, provider)
+
+    def _window_key(self, model: ModelRef) -> str:
+        """Of the model at its address, and of what its provider is taken to read where nobody says more."""
+        entry = self._entries.get(model.provider)
+        if entry is None:
+            return str(model)
+        usual = entry.config.window(model.model, model.endpoint) if isinstance(entry.config, ProviderConfig) else None
+        return f"{credential_of(entry, model.endpoint)}/{model.model}/{usual or ''}"
+
+    async def _ask_window(self, model: ModelRef) -> int | None:
+        provider = self.bare(model.provider) if model.provider in self._entries else None
+        return await provider.window(model) if isinstance(provider, Telling) else None
 
     def _wrapped(self, entry: Entry) -> Provider:
         inner = self.bare(entry.name)

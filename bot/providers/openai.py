@@ -24,6 +24,7 @@ from bot.providers.faults import Faults, complaint_of
 from bot.providers.proof import proven
 from bot.providers.schemas import told
 from bot.providers.sdk import Nowhere, carried, clean_environment, hush, install_hint, rehearse, reply_of
+from bot.providers.serving import window_at
 from bot.providers.settings import ProviderConfig, checked_key, checked_url
 from bot.providers.sse import SseFrames
 from bot.providers.wire import answering, body_bytes, frames_of, parsed
@@ -120,6 +121,14 @@ class OpenAIProvider:
         except (openai.OpenAIError, TransportError) as error:
             raise translated(error, faults, self._clock.now()) from None
         return _transcript(parsed(body.decode("utf-8", "replace"), faults), faults)
+
+    async def window(self, model: ModelRef) -> int | None:
+        """Implements ``bot.providers.windows.Telling``. OpenAI's own list of models says nothing of it."""
+        base_url = model.endpoint or self._config.base_url
+        if is_openai(base_url):
+            return None
+        key = self._config.api_key.get_secret_value() or _NO_KEY
+        return await window_at(self._http, base_url, {"Authorization": f"Bearer {key}"}, model.model)
 
     def warm(self, endpoint: str = "") -> None:
         """Implements ``bot.providers.models.Warming``."""

@@ -23,12 +23,22 @@ async def proven(url: str, headers: Mapping[str, str]) -> str:
     return "the key is accepted"
 
 
-async def listed(http: Http, url: str, headers: Mapping[str, str], timeouts: Timeouts = TIMEOUTS) -> Mapping[str, Any]:
-    """The JSON object at ``url``, a list of models.
+async def listed(
+    http: Http,
+    url: str,
+    headers: Mapping[str, str],
+    timeouts: Timeouts = TIMEOUTS,
+    question: Mapping[str, Any] | None = None,
+) -> Mapping[str, Any]:
+    """The JSON object at ``url``, a list of models or what there is to know of one; some want a ``question`` posted.
 
     Raises ``ProviderError`` with what to do, ``TransportError`` where nothing answers.
     """
-    answer = await http.fetch("GET", url, headers=headers, timeouts=timeouts)
+    if question is None:
+        answer = await http.fetch("GET", url, headers=headers, timeouts=timeouts)
+    else:
+        sent = {"Content-Type": "application/json", **headers}
+        answer = await http.fetch("POST", url, headers=sent, body=json.dumps(question).encode(), timeouts=timeouts)
     match answer.status:
         case 200:
             return _object(answer.body)

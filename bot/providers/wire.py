@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, M
 from contextlib import aclosing, asynccontextmanager, suppress
 from typing import Any, Final, Protocol
 
-from bot.core.errors import ProviderError, TransportError
+from bot.core.errors import ProviderError, StreamGarbled, TransportError
 from bot.core.http import Reply
 from bot.core.model import ModelAlive, ModelEvent, ModelText, ModelThinking
 from bot.providers.faults import Faults
@@ -50,11 +50,12 @@ def body_bytes(body: Mapping[str, Any]) -> bytes:
 
 
 def parsed(payload: str, faults: Faults) -> dict[str, Any]:
-    """One frame as the JSON object that it must be."""
+    """One frame as the JSON object that it must be. One that begins as an object and is none was torn on its way."""
     try:
         value = json.loads(payload)
     except (ValueError, RecursionError):
-        raise faults.garbled(f"a frame of {len(payload)} characters that is not JSON") from None
+        broken = faults.cut if payload.lstrip().startswith("{") else faults.garbled
+        raise broken(f"a frame of {len(payload)} characters that is not JSON") from None
     if not isinstance(value, dict):
         raise faults.garbled("a frame that is not a JSON object")
     return value
@@ -73,7 +74,8 @@ async def answering(
     """The model events of an open answer; leaving closes the connection, however the stream stands. Bytes that say
     nothing (keep-alives, empty pieces, a part of a frame) make a ``ModelAlive``.
 
-    A connection that breaks once the answer is complete is no error.
+    A connection that breaks once the answer is complete is no error. What cannot be read once the answer has begun is a
+    stream that broke: whatever stands at the address, it is a model.
     """
     events = _events(reply, frames, answer, faults, gather)
     try:
@@ -91,12 +93,12 @@ async def _events(
     if reply.headers.get("content-type", "").startswith("text/html"):
         raise faults.garbled("a web page")
     chunks = reply.aiter_bytes()
-    chars = 0
+    chars, begun = 0, False
     try:
         async for chunk in chunks:
             said = False
             for event in _joined(_fed(answer, frames.feed(chunk), faults)):
-                said = True
+                said = begun = True
                 yield event
                 chars += len(event.text) if isinstance(event, ModelText) else 0
             if answer.closed:
@@ -108,8 +110,9 @@ async def _events(
                 await reply.rest(gather)
         for event in _joined(_fed(answer, frames.end(), faults)):
             yield event
-    except LineTooLong as error:
-        raise faults.garbled(str(error)) from None
+    except (LineTooLong, StreamGarbled) as error:
+        detail = error.detail if isinstance(error, StreamGarbled) else str(error)
+        raise (faults.cut if begun else faults.garbled)(detail) from None
     except TransportError as error:
         if not answer.complete:
             raise faults.lost(error) from None

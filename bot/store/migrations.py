@@ -192,10 +192,16 @@ STEPS: Final[tuple[str, ...]] = (
 
 def migrate(db: sqlite3.Connection) -> None:
     """Bring the file to the newest step, each step in one transaction. Raises ``StoreError`` for a newer file."""
+    done = known_version(db)
+    for number, step in enumerate(STEPS[done:], start=done + 1):
+        db.executescript(f"BEGIN IMMEDIATE;\n{step}\nPRAGMA user_version = {number};\nCOMMIT;")
+
+
+def known_version(db: sqlite3.Connection) -> int:
+    """How many steps the file has taken. Raises ``StoreError`` for more than there are."""
     done = int(db.execute("PRAGMA user_version").fetchone()[0])
     if done > len(STEPS):
         raise StoreError(
             f"The data folder was written by a newer Bowerbird (schema {done}, this one knows {len(STEPS)}): upgrade Bowerbird."
         )
-    for number, step in enumerate(STEPS[done:], start=done + 1):
-        db.executescript(f"BEGIN IMMEDIATE;\n{step}\nPRAGMA user_version = {number};\nCOMMIT;")
+    return done

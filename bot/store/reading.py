@@ -10,6 +10,7 @@ from pathlib import Path
 
 from bot.core.errors import StoreError, StoreReadOnly
 from bot.store.database import Database, open_reader, translated, uri_of
+from bot.store.migrations import known_version
 from bot.store.people import PeopleRows
 from bot.store.prompts import Prompt, PromptRows
 from bot.store.repair import fault
@@ -28,7 +29,9 @@ async def open_read_only(data_dir: Path) -> AsyncIterator[Database]:
     except sqlite3.Error as error:
         raise translated(error, path) from error
     try:
-        yield Database(path, reader, [reader])
+        database = Database(path, reader, [reader])
+        await database.read(known_version)
+        yield database
     finally:
         await reader.close()
 

@@ -30,13 +30,16 @@ CHECK_SECONDS: Final = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """What was found: where the old file is now, how many rows were saved, and whether some could not be read."""
+    """What was found: where the old file is now (None where it was gone, or empty), how many rows were saved, and whether
+    some could not be read."""
 
-    aside: Path
-    saved: int
-    tables_cut: tuple[str, ...]
+    aside: Path | None
+    saved: int = 0
+    tables_cut: tuple[str, ...] = ()
 
     def __str__(self) -> str:
+        if self.aside is None:
+            return "The store was gone or empty. A new one was made; what it held can only come from a backup."
         cut = f"; could not be read to their end: {', '.join(self.tables_cut)}" if self.tables_cut else ""
         return f"The store was damaged. It is kept in {self.aside}; {self.saved} rows were saved into a new one{cut}."
 
@@ -95,26 +98,26 @@ def _replace(path: Path) -> Loss:
     while aside.exists():
         suffix += 1
         aside = aside.with_name(f"{aside.name.split('.')[0]}.{suffix}")
-    aside.mkdir(mode=0o700)
-    for name in (path.name, f"{path.name}-wal", f"{path.name}-shm"):
-        old = path.parent / name
-        if old.exists():
-            old.rename(aside / name)
+    held = [old for end in ("", "-wal", "-shm") if _holds_something(old := path.parent / f"{path.name}{end}")]
+    if held:
+        aside.mkdir(mode=0o700)
+    for old in held:
+        old.rename(aside / old.name)
     path.touch(mode=0o600)
-    fresh = sqlite3.connect(path, isolation_level=None)
-    try:
+    with closing(sqlite3.connect(path, isolation_level=None)) as fresh:
         migrate(fresh)
-        saved, cut = _salvage(aside / path.name, fresh)
-    finally:
-        fresh.close()
-    loss = Loss(aside, saved, tuple(cut))
+        loss = Loss(aside, *_salvage(aside / path.name, fresh)) if held else Loss(None)
     log.error("%s", loss)
     return loss
 
 
-def _salvage(damaged: Path, fresh: sqlite3.Connection) -> tuple[int, list[str]]:
-    if not damaged.exists() or damaged.stat().st_size == 0:
-        return 0, ["everything"]
+def _holds_something(path: Path) -> bool:
+    return path.exists() and path.stat().st_size > 0
+
+
+def _salvage(damaged: Path, fresh: sqlite3.Connection) -> tuple[int, tuple[str, ...]]:
+    if not damaged.exists():  # only its log was left
+        return 0, ("everything",)
     tables = [
         row[0]
         for row in fresh.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
@@ -126,7 +129,7 @@ def _salvage(damaged: Path, fresh: sqlite3.Connection) -> tuple[int, list[str]]:
             saved += rows
             if not whole:
                 cut.append(table)
-    return saved, cut
+    return saved, tuple(cut)
 
 
 def _tolerant(file: Path) -> sqlite3.Connection:

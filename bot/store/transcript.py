@@ -195,6 +195,20 @@ class TranscriptRows:
 
         return await self._database.write(statement)
 
+    async def result_at(self, address: Address, row_id: int) -> ResultRow | None:
+        """The result in this row; None where the address has none there."""
+
+        def statement(db: sqlite3.Connection) -> list[Row]:
+            return _rows(
+                db.execute(
+                    "SELECT id, address, turn, at, body FROM transcript WHERE id = ? AND address = ? AND kind = 'result'",
+                    (row_id, str(address)),
+                )
+            )
+
+        found = [row.body for row in await self._database.read(statement)]
+        return found[0] if found and isinstance(found[0], ResultRow) else None
+
     async def turn_rows(self, turn: str) -> Sequence[Row]:
         return await self._database.read(lambda db: _turn_rows(db, turn))
 

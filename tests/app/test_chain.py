@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from bot.app.chain import Chain
+from bot.brain.prompt import is_small
 from bot.config.load import load
 from bot.core.errors import ProviderError, StreamGarbled
 from bot.core.model import ModelRef
@@ -28,10 +29,11 @@ def chain(
     local: ModelRef | None = LOCAL,
     met: Callable[[ModelRef, ProviderError], None] = lambda model, error: None,
     clock: FakeClock | None = None,
+    window: Callable[[ModelRef], int | None] = lambda model: None,
 ) -> Chain:
     file = folder / "config.yaml"
     file.write_text(f"data_dir: data\n{extra}", encoding="utf-8")
-    return Chain(load(file, env), transport, clock or FakeClock(), local, met)
+    return Chain(load(file, env), transport, clock or FakeClock(), local, met, window)
 
 
 async def names(made: Chain) -> list[str]:
@@ -129,4 +131,38 @@ async def test_the_embedded_model_keeps_its_window_also_as_the_persons_choice(tm
         tmp_path, transport, {}, nowhere + "brain:\n  llm:\n    default: {provider: local}\n    fallback: []\n"
     )
     assert list(made.models()) == [LOCAL]
+    await transport.aclose()
+
+
+@pytest.mark.parametrize(
+    ("entry", "told", "window", "answer"),
+    [
+        ("{provider: mylab, model: m}", None, None, 8192),
+        ("{provider: mylab, model: m}", 20_000, 20_000, 5_000),
+        ("{provider: mylab, model: m, window_tokens: 9000, max_tokens: 6000}", 20_000, 9_000, 6_000),
+        ("{provider: anthropic, model: claude-sonnet-5-5}", None, 1_000_000, 8_192),
+        ("{provider: anthropic, model: claude-sonnet-5-5}", 200_000, 200_000, 8_192),
+    ],
+    ids=["nobody knows", "the provider", "the entry wins", "the list", "the provider before the list"],
+)
+async def test_a_window_is_what_the_entry_says_else_what_the_provider_told_else_what_the_list_has(
+    tmp_path: Path, nowhere: str, entry: str, told: int | None, window: int | None, answer: int
+) -> None:
+    transport = Transport()
+    extra = (
+        f"{nowhere}  mylab: {{kind: openai, base_url: 'http://127.0.0.1:9/v1'}}\nbrain:\n  llm:\n    default: {entry}\n"
+    )
+    made = chain(tmp_path, transport, {"ANTHROPIC_API_KEY": "sk-ant-x"}, extra, window=lambda model: told)
+    assert (made.models()[0].window_tokens, made.models()[0].max_tokens) == (window, answer)
+    assert made.models()[-1] == LOCAL
+    await transport.aclose()
+
+
+async def test_an_ollama_model_is_sent_no_more_than_the_window_it_is_asked_for(tmp_path: Path) -> None:
+    transport = Transport()
+    async with LlmSim(Settings(ollama_models=("qwen3:4b",))) as sim:
+        made = chain(tmp_path, transport, {}, f"providers:\n  ollama: {{base_url: {sim.url}}}\n")
+        await made.look()
+        model = made.models()[0]
+        assert (model.window_tokens, model.max_tokens, is_small(model)) == (8192, 2048, False)
     await transport.aclose()

@@ -58,7 +58,7 @@ def test_a_dead_daemons_socket_is_replaced(lock: FolderLock) -> None:
 
 def test_a_file_that_is_no_socket_is_not_removed(lock: FolderLock) -> None:
     (lock.data_dir / SOCKET_NAME).write_text("mine")
-    with pytest.raises(StoreError, match="cannot be made"):
+    with pytest.raises(StoreError, match="move it away"):
         ControlSocket(lock).open()
     assert (lock.data_dir / SOCKET_NAME).read_text() == "mine"
 

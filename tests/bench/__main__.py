@@ -6,7 +6,7 @@ import asyncio
 import importlib
 import sys
 
-NAMES = ("page", "outbox", "render", "seam", "telegram")
+NAMES = ("page", "outbox", "render", "seam", "telegram", "tools")
 
 
 def main() -> int:

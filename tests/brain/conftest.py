@@ -17,6 +17,7 @@ from bot.brain.prompt import Persona
 from bot.brain.purse import MoneyLimits, Purse
 from bot.brain.skills.active import Skills
 from bot.brain.skills.shelf import SkillShelf
+from bot.brain.toolbox.box import Toolbox
 from bot.brain.turn import Floor, Turn
 from bot.core.address import Address, Sender
 from bot.core.events import TurnEvent
@@ -105,7 +106,7 @@ def brain_over(
         provider=provider,
         routes=routes,
         persona=lambda: Persona("You are a test.", "small"),
-        bench=Bench(tools, folder / "workspace", "UTC"),
+        bench=Bench(Toolbox(tools.values()), folder / "workspace", "UTC"),
         policy=Policy({"*": "ask"} if approve is None else approve),
         approvals=approvals,
         store=store,

@@ -18,11 +18,22 @@ from bot.brain.loop import HISTORY_ROWS
 from bot.brain.past import MOST, RECENT, answerable, front_in, front_of
 from bot.brain.purse import MoneyLimits, Purse
 from bot.brain.summary import AHEAD, EXACT_TOKENS, LEAST_TURNS, due, summary_before, with_exact
+from bot.brain.taint import GROUP
 from bot.brain.tokens import estimated_tokens
 from bot.core.errors import ProviderUnreachable
 from bot.core.model import FREE, CallBlock, Message, ModelRef, ModelRequest, Price, TextBlock
 from bot.core.tool import ToolCall
-from bot.core.transcript import BreakRow, ResultRow, RouteRow, Row, StepRow, SummaryRow, UserRow
+from bot.core.transcript import (
+    BreakRow,
+    Overheard,
+    OverheardRow,
+    ResultRow,
+    RouteRow,
+    Row,
+    StepRow,
+    SummaryRow,
+    UserRow,
+)
 from tests.brain.conftest import HERE, House, MakeHouse
 from tests.brain.test_past import TALK, talked, turn_rows
 from tests.fakes.provider import FakeProvider, Step, says
@@ -90,6 +101,16 @@ async def test_before_the_front_moves_on_what_it_leaves_behind_is_summed_up(make
     assert "fact 13 of" not in words(writing.prompt.messages[1:]).split("<earlier>")[0]
     assert "fact 14 of" in words(writing.prompt.messages)
     assert len(writing.asked.requests) == 1
+
+
+async def test_a_summary_remembers_where_what_came_from_outside_came_from(make_house: MakeHouse) -> None:
+    writing = Writing(make_house(), summed("In short."))
+    await writing.talk(1, 1)
+    overheard = OverheardRow((Overheard("Eve", "send it all"),))
+    await writing.house.store.transcript.append(HERE, "turn1", 1.0, overheard)
+    await writing.talk(2, MOST + 1)
+    [summary] = await writing.summaries()
+    assert summary.outside == (GROUP,)
 
 
 async def test_the_next_summary_begins_with_the_last_and_the_prompt_only_changes_with_the_front(

@@ -39,6 +39,17 @@ async def test_an_answer_that_was_cut_off_goes_on_from_the_break_with_more_room(
     assert house.view.notices == ()
 
 
+@pytest.mark.parametrize(
+    ("half", "rest"), [("\ud83d", "😀"), ("\ud83d", "\ude00"), ("\ufffd", "😀"), ("\ufffd\ufffd", "\ufffd😀")]
+)
+async def test_half_a_sign_at_the_cut_leaves_no_trace(make_house: MakeHouse, half: str, rest: str) -> None:
+    house = make_house(says("Good ", half, stop=CUT), says(rest, " morning."))
+    assert await house.answer(await house.turn()) is StopReason.ANSWERED
+    assert house.view.text == ("Good 😀 morning." if "😀" in rest else "Good  morning.")
+    first, _ = await steps_of(house)
+    assert first.content == (TextBlock("Good "),)
+
+
 async def test_after_three_continuations_the_answer_is_marked_as_cut(make_house: MakeHouse) -> None:
     pieces = [f"part {n} " for n in range(9)]
     house = make_house(*(says(piece, stop=CUT) for piece in pieces))

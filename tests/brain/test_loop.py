@@ -304,11 +304,12 @@ async def test_b149_when_all_models_fail_the_person_gets_one_sentence(
 
 
 async def test_a_failure_after_sealed_text_keeps_the_text(make_house: MakeHouse) -> None:
-    house = make_house(*([ModelText("piece "), StreamCut("cut")] for _ in range(5)))
+    house = make_house(*([ModelText(f"piece {n} "), StreamCut("cut")] for n in range(5)))
+    whole = "piece 0 piece 1 piece 2 piece 3 piece 4 "
     assert await house.answer(await house.turn(can_edit=False)) is StopReason.PROVIDER_UNAVAILABLE
-    assert house.view.text == "piece " * 5
+    assert house.view.text == whole
     (step,) = bodies(await rows_of(house), StepRow)
-    assert isinstance(step, StepRow) and step.stop == "" and step.content == (TextBlock("piece " * 5),)
+    assert isinstance(step, StepRow) and step.stop == "" and step.content == (TextBlock(whole),)
 
 
 async def test_b064_an_empty_answer_is_asked_for_once_more_and_then_told(make_house: MakeHouse) -> None:

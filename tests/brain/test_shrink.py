@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.brain.calls import RESULT_CHARS
+from bot.brain.kept import RESULT_CHARS
 from bot.brain.shrink import LEAST_CHARS, shrunk
 from bot.core.tool import Effect, ToolCall, ToolContext, ToolResult, ToolSpec
 from bot.core.transcript import ResultRow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import replace
@@ -34,6 +35,9 @@ from bot.providers.local.catalogue import QWEN, SMOLLM2, Weights
 from bot.providers.local.engine import Engine, EngineSettings
 from tests.brain.conftest import FIRST, MakeHouse
 from tests.brain.samples import SPOKEN, texts
+from tests.fakes.clock import FakeClock
+from tests.fakes.notes import MemoryNotes
+from tests.fakes.provider import says
 from tests.providers.weights import fetched, shared_folder
 
 Count = Callable[[str], Awaitable[int]]
@@ -120,6 +124,85 @@ def test_what_counts_something_else_is_not_learned_from() -> None:
     gauge.note(prompt, Usage(size // 2, 3))  # the server cut the prompt
     gauge.note(picture, Usage(size * 2, 3))
     assert gauge.ratio(FIRST) == 1.0
+
+
+def bill(prompt: ModelRequest, factor: float) -> Usage:
+    return Usage(int(prompt_tokens(prompt) * factor), 10)
+
+
+async def test_what_was_learned_outlives_the_process_for_its_provider_and_model_alone() -> None:
+    notes, prompt = MemoryNotes(), request("hi " * 400)
+    gauge = Gauge(notes)
+    await gauge.load()
+    gauge.note(prompt, bill(prompt, 1.4))
+    await gauge.keep()
+    after = Gauge(notes)
+    assert after.ratio(FIRST) == 1.0
+    await after.load()
+    assert after.ratio(FIRST) == pytest.approx(1.4, rel=0.01)
+    assert after.ratio(replace(FIRST, provider="z")) == after.ratio(replace(FIRST, model="z")) == 1.0
+
+
+async def test_what_was_learned_is_written_once_a_minute_and_only_where_it_has_changed() -> None:
+    written: list[str] = []
+
+    class Counting(MemoryNotes):
+        async def write(self, key: str, value: str) -> None:
+            written.append(value)
+            await super().write(key, value)
+
+    clock, prompt = FakeClock(), request("hi " * 4000)
+    gauge = Gauge(Counting())
+    await gauge.load()
+    writing = asyncio.create_task(gauge.run(clock))
+    for factor, wait, count in (
+        (1.4, 0.0, 0),
+        (1.4, 59.0, 0),
+        (1.4, 2.0, 1),
+        (1.4, 61.0, 1),
+        (1.41, 61.0, 1),
+        (2.0, 61.0, 2),
+    ):
+        gauge.note(prompt, bill(prompt, factor))
+        await clock.advance(wait)
+        assert len(written) == count, (factor, wait)
+    writing.cancel()
+    await asyncio.wait([writing])
+
+
+@pytest.mark.parametrize(
+    "noted",
+    ["{", "[]", '{"a/big": 3}', '{"a/big": {"estimated": 0, "told": 1}}', '{"a/big": {"estimated": 1, "told": 900}}'],
+)
+async def test_what_was_noted_and_cannot_be_is_measured_anew(noted: str) -> None:
+    notes = MemoryNotes()
+    notes.values["ratios"] = noted
+    gauge, prompt = Gauge(notes), request("hi " * 400)
+    await gauge.load()
+    assert gauge.ratio(FIRST) == 1.0
+    gauge.note(prompt, bill(prompt, 1.3))
+    await gauge.keep()
+    assert "told" in notes.values["ratios"]
+
+
+async def test_the_first_prompt_after_a_restart_is_measured_as_the_last_one_before(make_house: MakeHouse) -> None:
+    house, notes = make_house(), MemoryNotes()
+    house.brain._gauge = house.brain._steps._gauge = Gauge(notes)
+    house.provider.scripts = [
+        [
+            ModelText("One."),
+            ModelUsage(Usage(9_000, 9)),
+            ModelStop(ModelStopReason.END),
+        ]  # of about 3,000 by the estimate
+    ]
+    await house.answer(await house.turn("a word or two about the harbour. " * 400, 1))
+    assert house.brain._gauge.ratio(FIRST) > 2
+    await house.brain._gauge.keep()
+    again = make_house()
+    again.brain._gauge = again.brain._steps._gauge = Gauge(notes)
+    again.provider.scripts = [says("Two.")]
+    await again.answer(await again.turn("hi", 2))
+    assert again.brain._gauge.ratio(FIRST) == pytest.approx(house.brain._gauge.ratio(FIRST))
 
 
 def test_the_parts_are_told_in_the_models_own_tokens() -> None:

@@ -111,3 +111,6 @@ def test_it_can_be_tried_again_when_the_first_of_the_chain_may_be_asked() -> Non
     walk = Walk([A])
     walked(walk, {A: lambda _: rests(5000.0, yields=False, parked=True)})
     assert walk.again_at is None, "a parked key is mended, not waited for"
+    walk = Walk([A])
+    walked(walk, {A: lambda _: met(KeyRefused("x"), until=5000.0)})
+    assert walk.again_at is None, "nor is one that was parked just now"

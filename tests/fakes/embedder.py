@@ -11,13 +11,15 @@ from bot.core.ports import Vector
 
 
 class FakeEmbedder:
-    """Implements ``bot.core.ports.Embedder``: one dimension for each of ``words``, and one for everything else."""
+    """Implements ``bot.core.ports.Embedder``: one dimension for each of ``words``, and one for everything else. Other words
+    mean the same as those in ``meaning``."""
 
     name = "fake"
 
     def __init__(self, *words: str) -> None:
         self._words = words
         self.asked: list[list[str]] = []
+        self.meaning: dict[str, str] = {}
         self.failure: ProviderError | None = None
 
     def ready(self) -> bool:
@@ -27,10 +29,15 @@ class FakeEmbedder:
         self.asked.append(list(texts))
         if self.failure is not None:
             raise self.failure
-        return [self._vector(text.lower()) for text in texts]
+        return [self._vector(self._plain(text.lower())) for text in texts]
 
     async def aclose(self) -> None:
         pass
+
+    def _plain(self, text: str) -> str:
+        for word, same in self.meaning.items():
+            text = text.replace(word, same)
+        return text
 
     def _vector(self, text: str) -> Vector:
         counts = [float(text.count(word)) for word in self._words]

@@ -5,6 +5,7 @@ import math
 
 import pytest
 
+from bot.core.errors import ProviderUnreachable
 from bot.memory.embedding import KEPT, MOST_CHARS, EmbeddedEmbedder, is_installed
 from bot.memory.nearness import WordIndex, cosine, mixed, similarities, spread, words
 
@@ -52,6 +53,18 @@ async def test_a_text_is_embedded_once_and_the_loop_goes_on_meanwhile(embedder: 
     assert beats > 10
     assert (await embedder.embed(["number 7"]))[0] is first[7]
     assert len(embedder._kept) <= KEPT
+
+
+async def test_once_it_is_closed_it_says_so_and_what_was_asked_before_ends() -> None:
+    fresh = EmbeddedEmbedder()
+    task = asyncio.ensure_future(fresh.embed([f"number {n}" for n in range(200)]))
+    await asyncio.sleep(0)
+    await fresh.aclose()
+    async with asyncio.timeout(20):
+        (ended,) = await asyncio.gather(task, return_exceptions=True)
+    assert isinstance(ended, ProviderUnreachable | asyncio.CancelledError)
+    with pytest.raises(ProviderUnreachable):
+        await fresh.embed(["anything"])
 
 
 async def test_it_is_loaded_beside_when_it_is_first_asked_whether_it_is_ready() -> None:

@@ -10,6 +10,7 @@ from random import Random
 from typing import Any, Final
 
 from bot.brain.approvals import Approvals
+from bot.brain.limits import TurnLimits
 from bot.brain.loop import Brain, opening_rows
 from bot.brain.turn import Floor, Turn
 from bot.core.address import Address, Sender
@@ -18,7 +19,7 @@ from bot.core.events import TurnEvent
 from bot.core.http import DEFAULT_TIMEOUTS, Timeouts
 from bot.core.inbound import UserMessage
 from bot.core.model import ModelEvent, ModelRef, ModelRequest, Price
-from bot.core.ports import Provider
+from bot.core.ports import Provider, Tool
 from bot.core.stop import StopReason
 from bot.core.transcript import ResultRow
 from bot.core.view import View
@@ -203,8 +204,18 @@ async def _held() -> AsyncIterator[None]:
 
 
 @asynccontextmanager
-async def house(kind: Kind, sim: LlmSim, folder: Path, *, alone: bool = False, **more: Any) -> AsyncIterator[House]:
-    """``alone``: the chain is the first model only. ``more`` goes into the section of its provider."""
+async def house(
+    kind: Kind,
+    sim: LlmSim,
+    folder: Path,
+    *,
+    alone: bool = False,
+    tools: Mapping[str, Tool] | None = None,
+    limits: TurnLimits | None = None,
+    **more: Any,
+) -> AsyncIterator[House]:
+    """``alone``: the chain is the first model only. ``tools`` are in place of the house's own. ``more`` goes into the section
+    of its provider."""
     clock, http = SleeplessClock(), Rerouted(sim)
     base_url = kind.own or sim.url + kind.path
     sections = [
@@ -219,7 +230,9 @@ async def house(kind: Kind, sim: LlmSim, folder: Path, *, alone: bool = False, *
         chain = chain[:1] if alone else chain
         approvals = Approvals(store.approvals, clock, lambda who: True, 30)
         routes = FakeRoutes(chain)
-        brain = brain_over(store, folder, heard, routes, clock, approvals, find_tools(), {"*": "allow"})
+        brain = brain_over(
+            store, folder, heard, routes, clock, approvals, tools or find_tools(), {"*": "allow"}, limits
+        )
         try:
             yield House(kind, sim, store, models, heard, clock, brain, chain)
         finally:

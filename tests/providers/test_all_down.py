@@ -10,7 +10,7 @@ import pytest
 from bot.core.model import ModelRef
 from bot.core.stop import StopReason
 from tests.providers.matrix import FAULTY, FIRST, KINDS, PRICE, SECOND, SOUND, House, house
-from tests.sim.llm import LlmSim, When, answer, drop, status, text
+from tests.sim.llm import LlmSim, When, answer, drop, garbage, status, text
 
 
 @pytest.fixture
@@ -39,6 +39,16 @@ async def test_a_blip_everywhere_is_told_with_when_to_try_again(home: House) -> 
     assert notice.startswith("faulty has too much to do right now. Please try again in a minute. (Reference ")
     (notice,) = (await home.ask(language="zh")).notices
     assert notice.startswith("faulty 目前过于繁忙，请一分钟后再试。（编号 ")
+
+
+async def test_frames_that_break_in_the_middle_are_no_reason_to_look_at_the_address(home: House) -> None:
+    torn = answer(text("Half of it"), garbage("json"))
+    home.script(torn, repeat=True)
+    home.sim.script(answer(*torn.steps, when=When(model=home.kind.second), repeat=True))
+    told = await home.ask()
+    assert (told.stop, told.first, told.text) == (StopReason.PROVIDER_UNAVAILABLE, 3, "Half of it")
+    (notice,) = told.notices
+    assert "broke off before its answer was complete" in notice and "base_url" not in notice
 
 
 async def test_the_time_is_that_of_the_first_that_may_be_asked_again(home: House) -> None:

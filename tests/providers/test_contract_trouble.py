@@ -104,14 +104,29 @@ async def test_silence_before_the_headers_ends_the_stream(bench: Bench, sim: Llm
     await sim.until(lambda requests: all(seen.left_early for seen in requests))
 
 
-@pytest.mark.parametrize(
-    "frame", [garbage("json"), raw(b"data: [1, 2]\n\n[1, 2]\n")], ids=["not JSON", "not an object"]
-)
-async def test_a_frame_that_is_no_frame_is_a_garbled_stream(bench: Bench, sim: LlmSim, frame: Step) -> None:
+NO_OBJECT = raw(b"data: [1, 2]\n\n[1, 2]\n")
+
+
+@pytest.mark.parametrize("frame", [garbage("json"), NO_OBJECT], ids=["torn", "not an object"])
+async def test_what_cannot_be_read_once_the_answer_has_begun_is_a_broken_stream_and_no_wrong_address(
+    bench: Bench, sim: LlmSim, frame: Step
+) -> None:
     sim.script(answer(text("So"), frame, text("and so")))
     heard = await ask(bench.bare(), bench.request())
     assert heard.text == "So"
-    assert isinstance(heard.error, StreamGarbled)
+    assert isinstance(heard.error, StreamCut) and "base_url" not in str(heard.error)
+
+
+@pytest.mark.parametrize(
+    ("frame", "error"), [(garbage("json"), StreamCut), (NO_OBJECT, StreamGarbled)], ids=["torn", "not an object"]
+)
+async def test_what_cannot_be_read_at_the_beginning_is_another_service_unless_it_was_torn(
+    bench: Bench, sim: LlmSim, frame: Step, error: type[ProviderError]
+) -> None:
+    sim.script(answer(frame, text("and so")))
+    heard = await ask(bench.bare(), bench.request())
+    assert (heard.text, type(heard.error)) == ("", error)
+    assert ("base_url" in str(heard.error)) is (error is StreamGarbled)
 
 
 async def test_a_web_page_is_no_answer(bench: Bench, sim: LlmSim) -> None:

@@ -22,6 +22,7 @@ from tests.sim.llm import (
     end_early,
     error_event,
     garbage,
+    raw,
     sleep,
     stop,
     text,
@@ -154,7 +155,8 @@ async def test_whole_answers_fail_as_streams_do(bench: Bench, sim: LlmSim) -> No
     for fault, error in (
         (error_event(), ProviderBusy),
         (drop("rst"), StreamCut),
-        (garbage("json"), StreamGarbled),
+        (garbage("json"), StreamCut),
+        (raw("[1, 2]\n"), StreamGarbled),
     ):
         sim.script(answer(sleep(0.01), fault))
         heard = await ask(bench.bare(), bench.request(whole=True))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
@@ -25,6 +25,7 @@ from tests.sim.llm import (
     drop,
     end_early,
     error_event,
+    garbage,
     raw,
     sleep,
     stall,
@@ -152,6 +153,17 @@ EVERY: Final[Mapping[str, Row]] = {
         Cell(error="StreamCut", first=3, whole=1, slept=BACKOFF),
         once=True,
     ),
+    # frames that are none
+    "an unknown frame in the text": once(
+        text(FIRST[:9]), garbage("event"), text(FIRST[9:]), garbage("event"), cell=Cell()
+    ),
+    "half a character in the text": once(text("a"), garbage("utf8"), text("b"), cell=Cell("a\ufffdb")),
+    "a torn frame in the text": always(
+        text(HALF), garbage("json"), text("ld."), cell=passed_on("StreamCut", 3, whole=1, slept=BACKOFF, then=0)
+    ),
+    "a torn frame in the text, once": once(
+        text(HALF), garbage("json"), text("ld."), cell=Cell(error="StreamCut", first=2, slept=BACKOFF[:1])
+    ),
     # silence: it has cost the patience of the watchdog, so it is met twice at most, and after text not again
     "stall before the headers": always(
         stall(before_headers=True), cell=passed_on("StreamStalled", 2, slept=BACKOFF[:1], then=0)
@@ -238,7 +250,7 @@ async def test_a_fault_is_met_as_documented(name: str, kind: str, tmp_path: Path
     row = EVERY[name]
     cell = EXCEPT.get((name, kind), row.cell)
     assert cell is not None
-    patience = HASTY if cell.error == "StreamStalled" else {}
+    patience: dict[str, Any] = dict(HASTY) if cell.error == "StreamStalled" else {}
     async with LlmSim() as sim, house(KINDS[kind], sim, tmp_path, alone=row.alone, **patience) as home:
         *faults, last = row.steps(home)
         if row.once:

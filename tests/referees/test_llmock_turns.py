@@ -19,6 +19,7 @@ from bot.brain.prompt import Persona
 from bot.brain.purse import MoneyLimits, Purse
 from bot.brain.skills.active import Skills
 from bot.brain.skills.shelf import SkillShelf
+from bot.brain.toolbox.box import Toolbox
 from bot.brain.turn import Floor, Turn
 from bot.core.address import Address, Sender
 from bot.core.events import TurnEvent
@@ -51,7 +52,7 @@ async def answered(vendor: Wired, data_dir: Path) -> tuple[StopReason, View]:
             provider=vendor.models,
             routes=FakeRoutes([model]),
             persona=lambda: Persona("You are a bowerbird.", "small"),
-            bench=Bench(find_tools(), data_dir / "workspace", "UTC"),
+            bench=Bench(Toolbox(find_tools().values()), data_dir / "workspace", "UTC"),
             policy=Policy({"*": "allow"}),
             approvals=Approvals(store.approvals, clock, lambda who: True, 30),
             store=store,

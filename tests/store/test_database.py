@@ -15,6 +15,8 @@ import pytest
 from bot.core.errors import StoreBusy, StoreError, StoreFull, StoreReadOnly
 from bot.store.database import Database
 from bot.store.migrations import STEPS
+from bot.store.reading import open_read_only
+from bot.store.store import FILE_NAME
 
 INSERT = "INSERT INTO notes (owner, key, value) VALUES ('test', ?, ?)"
 
@@ -245,6 +247,10 @@ async def test_a_store_of_a_newer_version_is_refused_with_advice(tmp_path: Path)
     db.close()
     with pytest.raises(StoreError, match="upgrade Bowerbird"):
         async with Database.open(tmp_path / "a.db"):
+            pass
+    (tmp_path / "a.db").rename(tmp_path / FILE_NAME)
+    with pytest.raises(StoreError, match="upgrade Bowerbird"):
+        async with open_read_only(tmp_path):
             pass
 
 

@@ -45,16 +45,18 @@ async def test_b248_an_emptied_file_does_not_stop_the_start_and_the_loss_is_name
     await filled(tmp_path, 5)
     (tmp_path / FILE_NAME).write_bytes(b"")
     async with Store.open(tmp_path) as store:
-        assert store.loss is not None and "everything" in str(store.loss)
+        assert store.loss is not None and "backup" in str(store.loss)
         assert await texts(store) == []
-    assert list(tmp_path.glob(f"damaged-*/{FILE_NAME}"))
+    assert not list(tmp_path.glob("damaged-*")), "nothing is kept where there was nothing"
 
 
 async def test_b248_a_vanished_file_is_named(tmp_path: Path) -> None:
     await filled(tmp_path, 5)
     (tmp_path / FILE_NAME).unlink()
     async with Store.open(tmp_path) as store:
-        assert store.loss is not None
+        assert store.loss is not None and "backup" in str(store.loss)
+    async with Store.open(tmp_path) as store:
+        assert store.loss is None
 
 
 @pytest.mark.parametrize("damaged", [False, True])

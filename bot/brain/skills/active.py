@@ -11,17 +11,12 @@ from bot.brain.skills.choice import Chooser
 from bot.brain.skills.shelf import SkillShelf
 from bot.brain.skills.skill import Skill
 from bot.core.ports import Embedder
-from bot.core.transcript import JoinedRow, Row
+from bot.core.transcript import JoinedRow
 
 ACTIVE_AT_MOST: Final = 6
 """Skills of one conversation; the one that came first makes room."""
 _BY_HAND: Final = re.compile(r"\s*/skill(?:@\S+)?\s+(\S+)", re.IGNORECASE)
 _SEPARATORS: Final = re.compile(r"[\s_-]+")
-
-
-def joined_in(rows: Sequence[Row]) -> JoinedRow:
-    """What has joined the conversation of these rows."""
-    return next((row.body for row in reversed(rows) if isinstance(row.body, JoinedRow)), JoinedRow())
 
 
 class Skills:

@@ -26,6 +26,13 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
         "en": "This tool {effect}; the rule “{rule}” asks first.",
         "zh": "此工具会{effect}；规则“{rule}”要求先询问。",
     },
+    "asks_because_outside": {
+        "en": "This tool {effect}, and this conversation holds text from outside ({source}), which may be why it is wanted.",
+        "zh": "此工具会{effect}，而本次对话含有外部内容（{source}），调用可能由其引起。",
+    },
+    "outside_quote": {"en": "a quoted or forwarded message", "zh": "引用或转发的消息"},
+    "outside_group": {"en": "what others wrote in this group", "zh": "本群其他人的消息"},
+    "outside_client": {"en": "what the API client brought along", "zh": "API 客户端带来的内容"},
     "effect_read": {"en": "only reads", "zh": "读取内容"},
     "effect_write": {"en": "writes to your files", "zh": "写入你的文件"},
     "effect_send": {"en": "sends something to others", "zh": "向他人发送内容"},
@@ -162,6 +169,13 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
         "zh": "Bowerbird {version}，已运行 {minutes} 分钟。\n\n渠道：{channels}\n模型：{model}",
     },
     "command_model": {"en": "Models, in this order: {models}\n\n{demo}", "zh": "模型（按顺序）：{models}\n\n{demo}"},
+    "summary_failed": {
+        "en": "The beginning of this chat could not be summed up, several times in a row: of what is far back I only look up"
+        " what your message asks for. It is tried again as the chat goes on.",
+        "zh": "本聊天较早的内容多次未能归纳：很久以前说过的，我只会按您的消息去查找。聊天继续后会再次尝试。",
+    },
+    "model_reads": {"en": "reads {tokens} tokens", "zh": "可读取 {tokens} 个 token"},
+    "model_reads_unknown": {"en": "{tokens} tokens are assumed", "zh": "按 {tokens} 个 token 计"},
     "command_model_demo": {
         "en": "A small demo model on this machine is answering. For a better one: {how}",
         "zh": "目前由本机上的小型演示模型回答。想要更好的模型：{how}",

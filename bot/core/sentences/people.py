@@ -74,6 +74,21 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
         "en": "I was added to the group `{title}` (`{group}`). I say nothing there until you allow it.",
         "zh": "我被加入了群组 `{title}`（`{group}`）。在你允许之前，我不会在那里发言。",
     },
+    "group_called": {
+        "en": "`{who}` has called me in the group `{title}` (`{group}`). I do not answer there until you allow it.",
+        "zh": "`{who}` 在群组 `{title}`（`{group}`）里叫我。在你允许之前，我不会在那里回答。",
+    },
+    "group_closed": {
+        "en": "I may not answer here yet. An owner of mine can allow it with a button in our private chat, or by adding"
+        " {group} under channels.{channel}.access.groups in config.yaml.",
+        "zh": "我还不能在这里回答。我的所有者可以在与我的私聊中按按钮允许，或在 config.yaml 的 channels.{channel}.access.groups"
+        " 中加入 {group}。",
+    },
+    "group_closed_unasked": {
+        "en": "I may not answer here yet. An owner of mine can allow it by adding {group} under"
+        " channels.{channel}.access.groups in config.yaml.",
+        "zh": "我还不能在这里回答。我的所有者可以在 config.yaml 的 channels.{channel}.access.groups 中加入 {group} 来允许。",
+    },
     "button_allow": {"en": "Answer there", "zh": "允许在那里回答"},
     "group_allowed": {"en": "I answer there now.", "zh": "我现在会在那里回答。"},
     "group_known": {"en": "I answer there already.", "zh": "我已经在那里回答了。"},

@@ -261,6 +261,10 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
         " If something is missing, that file is where it may still be found.",
         "zh": "存储文件曾损坏，现已替换：已保存 {saved} 行，旧文件保留在 {aside}。如有缺失，可在该文件中查找。",
     },
+    "store_gone": {
+        "en": "The store was gone or empty, and a new one was made: what it held can only come from a backup.",
+        "zh": "存储文件已丢失或为空，现已新建：原有内容只能从备份恢复。",
+    },
     "store_damaged_cut": {
         "en": "Some rows could not be read any more ({tables}).",
         "zh": "部分数据已无法读取（{tables}）。",
@@ -344,5 +348,17 @@ TEXTS: Final[dict[str, dict[str, str]]] = {
     "file_unsent": {
         "en": "I could not send you “{name}” here: this platform does not take it.",
         "zh": "无法在这里发送 “{name}”：平台不接受该文件。",
+    },
+    "file_too_large": {
+        "en": "I could not send you “{name}” here: it is larger than this platform allows.",
+        "zh": "无法在这里发送 “{name}”：文件超过了平台允许的大小。",
+    },
+    "file_unreadable": {
+        "en": "I could not send you “{name}”: the file is gone, or there is nothing in it.",
+        "zh": "无法发送 “{name}”：文件已不存在，或内容为空。",
+    },
+    "file_of_a_kind": {
+        "en": "I could not send you “{name}” here: this platform takes no files of that kind.",
+        "zh": "无法在这里发送 “{name}”：平台不接受这种类型的文件。",
     },
 }

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
+from urllib.parse import quote
 
 from pydantic import Field, SecretStr, field_validator
 
 from bot.core.errors import ProviderError, RequestRefused, TransportError
 from bot.core.http import Http, Reply
-from bot.core.model import Message, ModelEvent, ModelRequest, ModelText, Price, ThinkingBlock
+from bot.core.model import Message, ModelEvent, ModelRef, ModelRequest, ModelText, Price, ThinkingBlock
 from bot.core.ports import Clock
 from bot.providers import pricelist
 from bot.providers.anthropic.request import holds_thinking, messages_body, prefilled
@@ -21,10 +22,11 @@ from bot.providers.anthropic.stream import MessageStream
 from bot.providers.calls import CallIds
 from bot.providers.concessions import Concessions
 from bot.providers.faults import Faults, complaint_of
-from bot.providers.proof import proven
+from bot.providers.proof import listed, proven
 from bot.providers.sdk import Nowhere, carried, clean_environment, hush, install_hint, rehearse, reply_of
 from bot.providers.settings import ProviderConfig, checked_key, checked_url
 from bot.providers.sse import SseFrames
+from bot.providers.windows import count_in
 from bot.providers.wire import answering, body_bytes, frames_of
 
 if TYPE_CHECKING:
@@ -70,9 +72,11 @@ class Config(ProviderConfig):
 
 async def probe(config: Config) -> str:
     """Whether the key is accepted; raises ``ProviderError`` or ``TransportError`` with what to do."""
-    key = config.api_key.get_secret_value()
-    headers = {"Authorization": f"Bearer {key}", "anthropic-version": API_VERSION}
-    return await proven(f"{config.base_url}/v1/models", headers)
+    return await proven(f"{config.base_url}/v1/models", _headers(config))
+
+
+def _headers(config: Config) -> Mapping[str, str]:
+    return {"Authorization": f"Bearer {config.api_key.get_secret_value()}", "anthropic-version": API_VERSION}
 
 
 def build(name: str, config: Config, clock: Clock, data_dir: Path, http: Http) -> AnthropicProvider:
@@ -100,6 +104,11 @@ class AnthropicProvider:
                 return
             async with aclosing(_begun(begins, events)) as begun:
                 yield begun
+
+    async def window(self, model: ModelRef) -> int | None:
+        """Implements ``bot.providers.windows.Telling``."""
+        address = f"{model.endpoint or self._config.base_url}/v1/models/{quote(model.model, safe='')}"
+        return count_in((await listed(self._http, address, _headers(self._config))).get("max_input_tokens"))
 
     def warm(self, endpoint: str = "") -> None:
         """Implements ``bot.providers.models.Warming``."""

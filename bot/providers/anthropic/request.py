@@ -81,7 +81,7 @@ def _tools(request: ModelRequest) -> list[dict[str, Any]]:
         {"name": tool.name, "description": tool.description, "input_schema": dict(tool.parameters)}
         for tool in request.tools
     ]
-    tools[-1]["cache_control"] = _MARK
+    tools[(request.lasting_tools or len(tools)) - 1]["cache_control"] = _MARK
     return tools
 
 

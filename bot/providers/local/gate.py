@@ -88,7 +88,7 @@ _WANTS: Final = _pattern(
 """Messages that want something."""
 _COMMON: Final = frozenset(
     {"get", "set", "list", "read", "write", "search", "add", "create", "run", "make", "find", "show", "send", "open"}
-    | {"check", "tool", "the", "new", "use", "all"}
+    | {"check", "tool", "the", "new", "use", "all", "more"}
 )
 """Words in names of tools that say nothing about what they are for."""
 _FILLER: Final = _pattern(

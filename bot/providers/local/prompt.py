@@ -28,6 +28,8 @@ _EXAMPLE: Final = re.compile(r",? *(?:\(|such as\b|for example\b|e\.g\.|like\b|�
 _DATES: Final = "<dates>\n"
 _CLOCK_SAYS: Final = re.compile(r"(?P<en>\w+day, .+, \d\d:\d\d) \((?P<zone>[^,;()]+), [^;()]+; (?P<zh>[^()]+)\)")
 """The words of the tool ``now``, for people of two languages at once."""
+_NOTED: Final = re.compile(r"\ANoted in (\S+): ")
+"""Those of ``note_write``, which the model reads out."""
 _NOT_RUN: Final = {
     "denied": "end_approval_denied",
     "expired": "end_approval_expired",
@@ -140,6 +142,8 @@ def chat_turns(system: str, turns: Sequence[Turn], offered: Sequence[ToolSpec]) 
 def _outcome(fact: ResultBlock, language: str) -> str:
     if fact.outcome:
         return say(_NOT_RUN[fact.outcome], language) if fact.outcome in _NOT_RUN else "failed"
+    if not fact.error and language.startswith("zh"):
+        return _NOTED.sub(r"已记入 \1：", fact.text)
     return f"failed: {fact.text}" if fact.error else fact.text
 
 

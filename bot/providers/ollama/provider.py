@@ -12,14 +12,14 @@ from pydantic import Field, SecretStr, field_validator
 
 from bot.core.errors import ContextTooLong, ProviderError, RequestRefused, TransportError
 from bot.core.http import Http, Reply
-from bot.core.model import FREE, ModelEvent, ModelRequest, Price
+from bot.core.model import FREE, ModelEvent, ModelRef, ModelRequest, Price
 from bot.core.ports import Clock
 from bot.net.http import Transport
 from bot.providers.calls import CallIds
 from bot.providers.concessions import Concessions
 from bot.providers.faults import Faults, complaint_of
 from bot.providers.ollama.request import chat_body, estimated_tokens
-from bot.providers.ollama.served import served
+from bot.providers.ollama.served import served, shown
 from bot.providers.ollama.stream import OllamaStream
 from bot.providers.schemas import told
 from bot.providers.sdk import Carrier, Nowhere, clean_environment, hush, install_hint, rehearse, reply_of
@@ -38,8 +38,9 @@ _WORTH_CHECKING_TOKENS: Final = 1024
 
 
 class Config(ProviderConfig):
-    """``window_tokens`` is the context window for models whose entry names none; the server's own default is smaller
-    than most prompts. ``think`` is whether, or how much, a model that can reason does so."""
+    """``window_tokens`` is the context window for models whose entry names none: the server's own default is smaller
+    than most prompts, and what a model could read more memory than most machines have. Where it is left out, a model that
+    was set up with a ``num_ctx`` of its own keeps that. ``think`` is whether, or how much, a model that can reason does so."""
 
     silence_seconds: float = Field(default=300.0, gt=0)
     first_seconds: float = Field(default=600.0, gt=0)
@@ -63,6 +64,9 @@ class Config(ProviderConfig):
 
     def price(self, model: str, endpoint: str = "") -> Price:
         return FREE
+
+    def window(self, model: str, endpoint: str = "") -> int:
+        return self.window_tokens
 
     def missing(self, endpoint: str = "") -> str:
         return install_hint("ollama")
@@ -100,6 +104,14 @@ class OllamaProvider:
         async with answering(reply, NdjsonFrames(), answer, faults, request.gather) as events:
             yield events
         self._note_cut(request, answer.prompt_tokens, estimate_tokens)
+
+    async def window(self, model: ModelRef) -> int:
+        """Implements ``bot.providers.windows.Telling``."""
+        config = self._config
+        told = await shown(self._http, model.endpoint or config.base_url, config.api_key, model.model)
+        if "window_tokens" in config.model_fields_set:
+            return min(config.window_tokens, told.context_tokens or config.window_tokens)
+        return told.window(config.window_tokens)
 
     def warm(self, endpoint: str = "") -> None:
         """Implements ``bot.providers.models.Warming``."""

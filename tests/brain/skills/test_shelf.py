@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from bot.brain.past import MOST
-from bot.brain.skills.active import ACTIVE_AT_MOST, Skills, joined_in
+from bot.brain.skills.active import ACTIVE_AT_MOST, Skills
 from bot.brain.skills.shelf import LOOK_SECONDS, SkillShelf
+from bot.brain.toolbox.joined import joined_in
 from bot.core.model import ModelRequest, TextBlock
 from bot.core.stop import StopReason
 from bot.core.transcript import JoinedRow

@@ -168,3 +168,11 @@ def test_an_image_is_told_not_to_be_seen() -> None:
 
 def test_the_profile_is_short_even_if_every_chinese_character_were_two_tokens() -> None:
     assert sum(2 if ord(character) > 0x2E80 else 0.4 for character in PROFILE) < 400
+
+
+def test_a_note_is_told_in_the_persons_language() -> None:
+    written = "Noted in notes.md: 明天买牛奶"
+    chinese = turns_of([user("记一下：明天买牛奶"), *called("note_write", written)])
+    english = turns_of([user("note: buy milk"), *called("note_write", "Noted in notes.md: buy milk")])
+    assert chinese[-1].known == "已记入 notes.md：明天买牛奶"
+    assert english[-1].known == "Noted in notes.md: buy milk"

@@ -35,6 +35,8 @@ from tests.sim.llm.steps import (
 from tests.sim.llm.tokens import estimate_text
 from tests.sim.llm.wire import Wire
 
+HALF = "\ue000"
+"""Stands for half a character until the answer is bytes."""
 _WORDS = re.compile(r"\s*\S+\s*|\s+")
 IN_BAND_STATUS = {"overloaded_error": 529, "rate_limit_error": 429, "api_error": 500, "invalid_request_error": 400}
 
@@ -106,9 +108,10 @@ class Player:
         return None
 
     async def whole(self, encoder: Encoder) -> web.StreamResponse:
-        """Play as one JSON body; raw and garbage bytes take its place, an early end leaves the reason out."""
+        """Play as one JSON body; raw bytes take its place, an early end leaves the reason out. Garbage tears it or a
+        character in it; events it has none."""
         wire = Wire(self.request, self.seen, self.answer.split)
-        reply, instead, ended = Reply(), b"", False
+        reply, instead, ended, torn = Reply(), b"", False, False
         for step in self._flat():
             if fault := await self._before_headers(step, wire):
                 return fault
@@ -125,8 +128,10 @@ class Player:
                     return self.fault(Status(IN_BAND_STATUS.get(step.type, 500), step.type, step.message))
                 case Raw(data):
                     instead += data
-                case Garbage():
-                    instead += encoder.garbage(step)
+                case Garbage("json"):
+                    torn = True
+                case Garbage("utf8"):
+                    reply.take(Text(HALF))
                 case EndEarly():
                     ended = True
                     break
@@ -134,7 +139,8 @@ class Player:
                     reply.take(step)
         if reply.stop is None and not ended:
             reply.take(Stop())
-        body = instead or json.dumps(encoder.whole(reply), ensure_ascii=False).encode()
+        body = json.dumps(encoder.whole(reply), ensure_ascii=False).encode().replace(HALF.encode(), b"\xe2\x82")
+        body = instead or (body[: len(body) // 2] if torn else body)
         await wire.open(200, "application/json", request_headers(self.seen.vendor, self.seen.number))
         await wire.send(body)
         return await wire.end()

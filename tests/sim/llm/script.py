@@ -55,7 +55,7 @@ class When:
     `model` is a glob; `user`, `system` and `contains` are substrings of the last user text, the system text and the
     whole body; `turn` counts user texts in the request from 1, `step` model calls since the last of them from 1, and
     `nth` requests to this endpoint since start or reset from 1. `endpoint` is chat, count_tokens, embeddings, models,
-    show or version: anything but chat takes faults and delays only.
+    show, version, model, props, loaded or running: anything but chat takes faults and delays only.
     """
 
     vendor: str | None = None

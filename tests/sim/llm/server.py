@@ -23,15 +23,20 @@ from tests.sim.llm.steps import Status, Text, Usage
 from tests.sim.llm.vendors import Memory, Settings
 
 MAX_BODY_BYTES = 32 * 1024 * 1024
+NAME = "{name:.+}"
 ROUTES = {
     ("POST", "/v1/messages"): ("anthropic", "chat"),
     ("POST", "/v1/messages/count_tokens"): ("anthropic", "count_tokens"),
     ("POST", "/v1/chat/completions"): ("openai", "chat"),
     ("POST", "/v1/embeddings"): ("openai", "embeddings"),
     ("GET", "/v1/models"): ("openai", "models"),
+    ("GET", f"/v1/models/{NAME}"): ("openai", "model"),
+    ("GET", "/props"): ("openai", "props"),
+    ("GET", f"/api/v0/models/{NAME}"): ("openai", "loaded"),
     ("POST", "/api/chat"): ("ollama", "chat"),
     ("GET", "/api/tags"): ("ollama", "models"),
     ("POST", "/api/show"): ("ollama", "show"),
+    ("GET", "/api/ps"): ("ollama", "running"),
     ("GET", "/api/version"): ("ollama", "version"),
     ("POST", "/api/embed"): ("ollama", "embeddings"),
 }
@@ -137,9 +142,11 @@ class LlmSim:
             await self._ledger.changed.wait_for(lambda: holds(self.requests))
 
     async def _serve(self, request: web.Request) -> web.StreamResponse:
-        vendor, endpoint = ROUTES[request.method, request.path]
-        if endpoint == "models" and "anthropic-version" in request.headers:
-            vendor = "anthropic"  # GET /v1/models belongs to both
+        resource = request.match_info.route.resource
+        assert resource is not None
+        vendor, endpoint = ROUTES[request.method, resource.canonical.replace("{name}", NAME)]
+        if endpoint in ("models", "model") and "anthropic-version" in request.headers:
+            vendor = "anthropic"  # they belong to both
         ledger = self._ledger
         seen = ledger.open(vendor, endpoint, request.method, request.path, request.headers, self.api_key)
         async with self._noted(ledger, seen):
@@ -178,7 +185,7 @@ class LlmSim:
 
     async def _read(self, request: web.Request, seen: Seen) -> dict[str, Any] | Refusal:
         if request.method == "GET":
-            return {}
+            return {"model": request.match_info["name"]} if "name" in request.match_info else {}
         try:
             body = json.loads(await request.read())
         except web.HTTPRequestEntityTooLarge:
@@ -192,7 +199,7 @@ class LlmSim:
         if self.api_key is not None and seen.vendor != "ollama" and not seen.key_matches:
             usual = faults.known(seen.vendor, 401, None)
             return replace(usual, message=usual.message.replace("{masked}", "sk-*****"))
-        if seen.endpoint in ("models", "version", "show"):
+        if seen.endpoint in ("models", "version", *catalog.ABOUT_ONE):
             return None
         rules = vendors.complaints(seen.vendor, seen.endpoint, body, seen.headers, self.settings, self._memory)
         refusal = next(rules, None)

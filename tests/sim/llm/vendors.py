@@ -19,17 +19,22 @@ class Settings:
     """What kind of account and machine the simulator plays.
 
     `default` answers what nothing in the script fits: "error" (500 and a violation) or "echo". `window_tokens` refuses
-    longer prompts. `binds_thinking` is an Anthropic account made after 31 Aug 2026, whose thinking blocks are valid
+    longer prompts, and is what those servers tell that tell windows. `server` is whose OpenAI-compatible server it plays.
+    `binds_thinking` is an Anthropic account made after 31 Aug 2026, whose thinking blocks are valid
     only behind an unchanged prefix. `ollama_num_ctx` is the server's default context, which also cuts prompts to
-    `ollama_models` on the OpenAI-style endpoint.
+    `ollama_models` on the OpenAI-style endpoint. `ollama_parameters` are those of each model's own set-up, `ollama_remote` the host
+    its models really run on.
     """
 
     default: Literal["error", "echo"] = "error"
     api_key: str | None = None
     window_tokens: int | None = None
+    server: Literal["openai", "vllm", "llamacpp", "lmstudio", "openrouter", "groq", "ollama"] = "openai"
     cache_floor_tokens: int = 1024
     binds_thinking: bool = True
     ollama_num_ctx: int = 4096
+    ollama_parameters: str = ""
+    ollama_remote: str = ""
     ollama_capabilities: tuple[str, ...] = ("completion", "tools", "thinking", "vision")
     ollama_models: tuple[str, ...] = ("qwen3:8b", "llama3.2:3b", "nomic-embed-text:latest")
     anthropic_models: tuple[str, ...] = (

@@ -1,0 +1,1 @@
+"""Which tools a conversation's prompt has, of however many there are."""
