@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
@@ -20,10 +20,13 @@ from bot.core.errors import ChannelError
 from bot.core.http import Http
 from bot.core.inbound import ButtonPress, FileRef, UserMessage
 from bot.core.ports import AsgiApp, Channel, ChannelKit, Clock, Receive
+from bot.core.tasks import alongside
 from bot.core.text import clipped
 from bot.core.transcript import Overheard
 from bot.core.view import Limits
+from bot.inbox.retries import is_question
 from bot.outbox.governor import BucketGovernor, Rates
+from bot.outbox.leftovers import Leftovers
 from bot.outbox.publisher import Publisher
 from bot.outbox.screen import Screen
 from bot.store.store import Store
@@ -35,6 +38,7 @@ log = logging.getLogger(__name__)
 ACCOUNT: Final = "main"
 WARM_SECONDS: Final = 5.0
 EARLIER_SECONDS: Final = 3.0
+TITLE_SECONDS: Final = 1.0
 EARLIER_MESSAGES: Final = 20
 EARLIER_CHARS: Final = 600
 WEB_HOST: Final = "127.0.0.1"
@@ -43,7 +47,8 @@ WEB_PORT: Final = 8717
 
 @dataclass(frozen=True, slots=True)
 class Edges:
-    """``channels`` by name, in the order of the configuration; ``supervisors`` keep each of them running."""
+    """``channels`` by name, in the order of the configuration; ``supervisors`` keep each of them running, ``leftovers``
+    clear up behind those that can."""
 
     governor: BucketGovernor
     clock: Clock
@@ -51,6 +56,7 @@ class Edges:
     metrics: Metrics
     channels: dict[str, Channel] = field(default_factory=dict)
     supervisors: dict[str, Supervisor] = field(default_factory=dict)
+    leftovers: dict[str, Leftovers] = field(default_factory=dict)
 
     def build(self, config: Config, only: Collection[str], http: Http, about: Callable[[], Mapping[str, Any]]) -> None:
         """Every channel that is on; of those only the ``only`` ones, where any are named."""
@@ -75,6 +81,8 @@ class Edges:
             self.governor.declare(name, getattr(channel, "rates", Rates(chat_interval=channel.limits.pace)))
             self.channels[name] = channel
             self.supervisors[name] = Supervisor(channel, self.clock)
+            if (unbutton := getattr(channel, "unbutton", None)) is not None:
+                self.leftovers[name] = Leftovers(unbutton, self.governor, self.clock)
 
     async def run(self, name: str, receive: Receive, warm: asyncio.Event) -> None:
         """A platform keeps its messages for a moment: until the answer to the first is as quick as any other."""
@@ -82,7 +90,8 @@ class Edges:
             with suppress(TimeoutError):
                 async with asyncio.timeout(WARM_SECONDS):
                     await warm.wait()
-        await self.supervisors[name].run(receive)
+        async with alongside(self.leftovers[name].run()) if name in self.leftovers else nullcontext():
+            await self.supervisors[name].run(receive)
 
     def limits(self, address: Address) -> Limits:
         """A channel may have addresses that can do less than others."""
@@ -106,11 +115,22 @@ class Edges:
             if isinstance(one, UserMessage) and one.id != turn.message.id and one.text.strip()
         ]
 
+    async def title(self, of: Address) -> str:
+        """What a group is called, as far as the platform tells it soon; else ""."""
+        titled = getattr(self.channels[of.channel], "title", None)
+        try:
+            async with asyncio.timeout(TITLE_SECONDS):
+                return str(await titled(of)) if titled is not None else ""
+        except (TimeoutError, ChannelError) as error:
+            log.info("what %s is called is not known: %s", of, type(error).__name__)
+            return ""
+
     async def _unanswered(self, channel: str) -> Sequence[UserMessage]:
         waiting = [row.inbound for row in await self.store.inbox.unfinished() if row.turn]
         return [one for one in waiting if isinstance(one, UserMessage) and one.address.channel == channel]
 
     def publisher(self, turn: Turn, screen: Screen | None) -> Publisher:
+        leftovers = self.leftovers.get(turn.address.channel)
         return Publisher(
             channel=MeteredChannel(self.channels[turn.address.channel], self.metrics),
             governor=self.governor,
@@ -121,8 +141,10 @@ class Edges:
             language=turn.language,
             limits=self.limits(turn.address),
             send_file=getattr(self.channels[turn.address.channel], "send_file", None),
+            send_files=getattr(self.channels[turn.address.channel], "send_files", None),
             screen=screen,
             work=turn.work,
+            stands=leftovers.begins(turn.address, turn.sender.identity) if leftovers and is_question(turn) else None,
         )
 
     async def fetch(self, file: FileRef) -> bytes:

@@ -14,6 +14,7 @@ BowerbirdError
 │   ├── RateLimited             wait `retry_after` seconds, in full
 │   ├── FormatRefused           the markup was refused; once more as plain text
 │   ├── TooLong                 longer than the platform takes
+│   ├── FileUnreadable          a file that is to be sent is gone, or there is nothing in it
 │   ├── MessageGone             the message to be edited no longer exists
 │   ├── FleetingRefused         nothing fleeting can be shown there; as a message from now on
 │   ├── ChatClosed              blocked, kicked, or not allowed to write there
@@ -114,6 +115,10 @@ class FormatRefused(ChannelError):
 
 
 class TooLong(ChannelError):
+    pass
+
+
+class FileUnreadable(ChannelError):
     pass
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from bot.core.address import Address, Sender
-from bot.core.errors import StoreError
+from bot.core.errors import ChannelError, StoreError
 from bot.core.http import Http
 from bot.core.inbound import ButtonPress, FileRef, Inbound, Receipt, UserMessage
 from bot.core.model import Audio, ModelEvent, ModelRef, ModelRequest, Transcript
@@ -118,6 +118,32 @@ class Sending(Protocol):
     async def send_file(self, to: Address, file: OutFile, nonce: str) -> Ref:
         """Asks the governor. ``nonce`` is the same for the same file across restarts. Raises ``ChannelError``; what the
         platform will not take, however often it is tried, as any other than ``RateLimited`` and ``ChannelUnreachable``."""
+        ...
+
+
+class SendingTogether(Sending, Protocol):
+    """A channel whose messages can be several files."""
+
+    async def send_files(self, to: Address, files: Sequence[tuple[OutFile, str]]) -> Sequence[Ref | ChannelError]:
+        """As ``send_file``, each file with its nonce. What became of those that were dealt with, from the first on: one that
+        cannot be sent is the last of them. Where it raises that they are refused, they may be taken one by one."""
+        ...
+
+
+class Unbuttoning(Protocol):
+    """A channel that can take the buttons from a message whose words stay."""
+
+    async def unbutton(self, to: Address, ref: Ref, part: Part) -> None:
+        """``part`` is what the message shows. Asks the governor as for a sign of life: no text waits for it. Raises
+        ``ChannelError``; a message that is gone is none."""
+        ...
+
+
+class Titled(Protocol):
+    """A channel that knows what its groups are called."""
+
+    async def title(self, of: Address) -> str:
+        """ "" where it is called nothing. Raises ``ChannelError``."""
         ...
 
 

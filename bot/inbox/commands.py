@@ -8,8 +8,10 @@ from datetime import UTC, datetime
 from typing import Any, Final, Literal
 from zoneinfo import ZoneInfo
 
+from bot.brain.prompt import WINDOW_TOKENS
 from bot.brain.purse import Purse
 from bot.brain.turn import Turn
+from bot.core.address import Address
 from bot.core.text import clipped
 from bot.core.texts import say
 from bot.core.transcript import Body, BreakRow, ReplyRow
@@ -101,7 +103,10 @@ class Commands:
         purse: Purse,
         models: ModelCommands,
         skills: SkillCommands,
+        trouble: Callable[[Address, str], str] = lambda address, language: "",
     ) -> None:
+        """``trouble`` says in a language what is wrong with one chat alone."""
+        self._trouble = trouble
         self._purse, self._models, self._skills = purse, models, skills
         self._usage, self._about, self._stop, self._zone = usage, about, stop, zone
         self._pairing, self._settings, self._links = pairing, settings, links
@@ -121,7 +126,8 @@ class Commands:
             case "stop":
                 return (ReplyRow(say(f"press_{await self._stop(turn)}", turn.language)),)
             case "status":
-                return (ReplyRow(self._status(turn.language)),)
+                here = self._trouble(turn.address, turn.language)
+                return (ReplyRow("\n\n⚠ ".join(filter(None, (self._status(turn.language), here)))),)
             case "model":
                 return (ReplyRow(await self._models.model(turn, command.rest)),)
             case "skills":
@@ -230,7 +236,20 @@ class Commands:
 def models_told(about: Mapping[str, Any], language: str) -> str:
     """The chain, and that a demo answers where it does."""
     demo = say("command_model_demo", language, how=say("get_model", language)) if about["model"].get("demo") else ""
-    return say("command_model", language, models=_chain(about), demo=demo).strip()
+    return say("command_model", language, models=_sized_chain(about, language), demo=demo).strip()
+
+
+def _sized_chain(about: Mapping[str, Any], language: str) -> str:
+    """With how much each of them reads; of those about which nobody has said anything, what is assumed."""
+    windows = about.get("windows", {})
+
+    def told(name: str) -> str:
+        if name not in windows:
+            return name
+        key = "model_reads" if windows[name] else "model_reads_unknown"
+        return f"{name} ({say(key, language, tokens=f'{windows[name] or WINDOW_TOKENS:,}')})"
+
+    return " → ".join(map(told, about["chain"])) or "–"
 
 
 def _chain(about: Mapping[str, Any]) -> str:

@@ -25,6 +25,7 @@ class Verdict:
 
 WELCOME = Verdict("welcome")
 NOT_ADDRESSED = Verdict("silent", "not addressed")
+NOT_SERVED = Verdict("silent", "group not allowed")
 
 
 def _as_configured(_: Address) -> str:
@@ -93,13 +94,22 @@ class Gate:
         if message.direct:
             return WELCOME if self._may_talk(message.sender) else Verdict("refuse", "stranger")
         if not self.serves(message.address.channel, message.address.chat, *message.places):
-            return Verdict("silent", "group not allowed")
+            return NOT_SERVED
         if self._is_sent_away(message.sender):
             return Verdict("silent", "revoked")
-        trigger = self._trigger(message.address) or access.trigger
+        trigger = self._triggers(message)
         if trigger == "never" or (trigger == "mention" and not message.addressed):
             return NOT_ADDRESSED
         return WELCOME
+
+    def is_call(self, message: UserMessage) -> bool:
+        """Whether a message that is not served is a person's call for the bot, which would be answered if it were."""
+        called = message.addressed and not message.sender.is_bot and not self._is_sent_away(message.sender)
+        return called and self._triggers(message) != "never"
+
+    def _triggers(self, message: UserMessage) -> str:
+        access = self._access.get(message.address.channel)
+        return self._trigger(message.address) or (access.trigger if access else "never")
 
     def _may_talk(self, sender: Sender) -> bool:
         if self.is_owner(sender) or self._stands(sender) == "user":

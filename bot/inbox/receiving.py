@@ -28,7 +28,7 @@ from bot.core.text import clipped, storable
 from bot.core.texts import language_of, say
 from bot.inbox.commands import command_of
 from bot.inbox.early import EarlyEdits
-from bot.inbox.gate import NOT_ADDRESSED, Gate
+from bot.inbox.gate import NOT_ADDRESSED, NOT_SERVED, Gate
 from bot.inbox.groups import ALLOW, Groups
 from bot.inbox.lanes import Lanes
 from bot.inbox.manners import Manners
@@ -162,7 +162,10 @@ class Inbox:
         if verdict is NOT_ADDRESSED or (verdict.kind == "welcome" and _is_anothers(message)):
             return await self._overhear(message)
         if verdict.kind == "silent":
-            return await self._turn_away(message, verdict.reason)
+            receipt = await self._turn_away(message, verdict.reason)
+            if verdict is not NOT_SERVED or receipt.duplicate or not self._gate.is_call(message):
+                return receipt
+            return Receipt(refused=await self._groups.called(message, language))
         if verdict.kind == "refuse":
             receipt = await self._turn_away(message, verdict.reason)
             return receipt if receipt.duplicate else Receipt(refused=await self._pairing.knock(message, language))

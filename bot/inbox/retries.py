@@ -46,12 +46,16 @@ off, of which nobody knows what it did."""
 Refusal = Literal["press_unknown", "retry_not_yours", "retry_done", "retry_over"]
 
 
+def is_question(turn: Turn) -> bool:
+    """Whether its answer can be asked for again. An API's client has its own ways to do so."""
+    return turn.message.caller is None and command_of(turn.message.text) is None
+
+
 def offering(turn: Turn, emit: Emit) -> Emit:
-    """``emit``, with a button below an answer that ends badly. An API's client has its own ways to ask again."""
-    is_question = turn.message.caller is None and command_of(turn.message.text) is None
+    """``emit``, with a button below an answer that ends badly."""
 
     def told(event: TurnEvent) -> None:
-        if is_question and isinstance(event, TurnEnded) and event.reason in WORTH_ANOTHER:
+        if is_question(turn) and isinstance(event, TurnEnded) and event.reason in WORTH_ANOTHER:
             emit(Offered((Button(say("button_retry", turn.language), f"b:{turn.id}:{RETRY}"),)))
         emit(event)
 

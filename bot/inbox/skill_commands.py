@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from bot.brain.skills.active import Skills, joined_in
+from bot.brain.skills.active import Skills
 from bot.brain.skills.skill import Skill
+from bot.brain.toolbox.joined import joined_in
 from bot.brain.turn import Turn
 from bot.core.text import clipped
 from bot.core.texts import say

@@ -1,4 +1,5 @@
-"""The Markdown that models write, beyond CommonMark: formulas, bare links, and emphasis beside Chinese punctuation."""
+"""The Markdown that models write, beyond CommonMark: formulas, bare links and Slack's, and emphasis beside Chinese
+punctuation."""
 
 from __future__ import annotations
 
@@ -15,6 +16,7 @@ from bot.core.text import CJK
 from bot.outbox.marks import LONGEST_BLOCK_LINES, flanking, formula_end, opening
 
 _URL = re.compile(r"(?i:https?)://[^\s<>\"'`|\\^{}\u3000-\u303f\u3400-\u9fff\uac00-\ud7af\uff00-\uffef]+")
+_LABELLED = re.compile(r"<((?:https?://|mailto:)[^\s<>|]+)\|((?=[^<>|\n]{1,200}>)[^<>|\n]*\S[^<>|\n]*)>", re.IGNORECASE)
 _TAIL = ".,;:!?*_~"
 _PUNCTUATION = (".", ",", ";", ":", "。", "，", "；")
 
@@ -23,6 +25,7 @@ def speak(md: MarkdownIt) -> None:
     """Teach ``md`` the dialect."""
     formulas(md)
     md.inline.ruler.at("emphasis", _emphasis)
+    md.inline.ruler.before("autolink", "labelled", _labelled)
     md.core.ruler.push("bare_links", _bare_links)
 
 
@@ -108,6 +111,20 @@ def _emphasis(state: StateInline, silent: bool) -> bool:
             )
         )
     state.pos += scanned.length
+    return True
+
+
+def _labelled(state: StateInline, silent: bool) -> bool:
+    """``<https://x.example|x>``: a link as Slack writes it, and models who know Slack. Its label is plain text."""
+    found = _LABELLED.match(state.src, state.pos, state.posMax) if state.src[state.pos] == "<" else None
+    href = state.md.normalizeLink(found[1]) if found else ""
+    if not found or not state.md.validateLink(href):
+        return False
+    if not silent:
+        state.push("link_open", "a", 1).attrs = {"href": href}
+        state.push("text", "", 0).content = found[2].strip()
+        state.push("link_close", "a", -1)
+    state.pos = found.end()
     return True
 
 

@@ -22,8 +22,8 @@ from bot.core.errors import (
 from bot.core.events import TextDelta, ToolStarted, TurnEnded, TurnEvent
 from bot.core.ports import CallKind, Channel, Clock, Governor
 from bot.core.tasks import first_of
-from bot.core.view import Limits, View
-from bot.outbox.enclosures import Enclosures, SendFile, Slot
+from bot.core.view import Limits, Part, Ref, View
+from bot.outbox.enclosures import Enclosures, SendFile, SendFiles, Slot
 from bot.outbox.fold import fold, less_of, open_cards
 from bot.outbox.ledger import Ledger
 from bot.outbox.parts import Look, Wanted, wanted_parts
@@ -56,6 +56,9 @@ class Outcome:
 
 DELIVERED: Final = Outcome(True)
 
+Offering = tuple[Ref, Part]
+"""A message that stands complete and has buttons."""
+
 
 class Publisher:
     """One turn on one channel. ``emit`` never waits; ``run`` returns once the final view stands or cannot stand."""
@@ -72,21 +75,23 @@ class Publisher:
         *,
         limits: Limits | None = None,
         send_file: SendFile | None = None,
+        send_files: SendFiles | None = None,
         screen: Screen | None = None,
         jitter: Callable[[], float] = random.random,
         patience: float = PATIENCE_SECONDS,
         work: Literal["all", "brief", "none"] = "all",
+        stands: Callable[[Offering | None], None] | None = None,
     ) -> None:
-        """``limits`` where this address has its own, ``send_file`` where the channel has it, ``screen`` what an earlier
-        publisher of the turn has shown (one that the store broke off knows more than the ledger), ``jitter`` uniform in
-        [0, 1), ``patience`` the seconds after the end of the turn in which an unreachable platform is tried again,
-        ``work`` how much is shown of tools."""
+        """``limits`` where this address has its own, ``send_file`` and ``send_files`` where the channel has them, ``screen``
+        what an earlier publisher of the turn has shown (one that the store broke off knows more than the ledger),
+        ``jitter`` uniform in [0, 1), ``patience`` the seconds after the end of the turn in which an unreachable platform is
+        tried again, ``work`` how much is shown of tools, ``stands`` is told once the whole answer does."""
         self._channel, self._governor, self._clock = channel, governor, clock
         self._to, self._turn, self._language = address, turn, language
         self._limits, self._jitter, self._patience = limits or channel.limits, jitter, patience
-        self._work_shown = work
+        self._work_shown, self._told_stands = work, stands
         self._screen = screen or Screen(channel, ledger, address, turn, structured=self._limits.structured)
-        self._enclosures = Enclosures(channel, send_file, ledger, address, turn, language)
+        self._enclosures = Enclosures(channel, send_file, ledger, address, turn, language, send_files)
         self._view = View(turn)
         self._pending: list[TurnEvent] = []
         self._news, self._ended = asyncio.Event(), asyncio.Event()
@@ -101,6 +106,7 @@ class Publisher:
         self._deleted: set[str] = set()
         self._failures = self._refusals = 0
         self._shown_at = 0.0
+        self._offering: Part | None = None
 
     @property
     def screen(self) -> Screen:
@@ -159,6 +165,7 @@ class Publisher:
             self._news.clear()
             if self._settled == self._version:
                 if self.view.final:
+                    self._tell_stands()
                     return DELIVERED
                 await self._rest()
             elif (hold := self._hold()) != 0:
@@ -168,6 +175,11 @@ class Publisher:
                 outcome = await self._step()
                 if outcome is not None:
                     return outcome
+
+    def _tell_stands(self) -> None:
+        ref = self._screen.ref_of(self._offering.index) if self._offering else None
+        if self._told_stands is not None:
+            self._told_stands((ref, self._offering) if ref and self._offering else None)
 
     async def close(self, note: str) -> None:
         """After ``run`` was cancelled because the process ends: show the text so far with ``note`` below it.
@@ -351,6 +363,7 @@ class Publisher:
         if isinstance(work, Wanted):
             await self._screen.show(work, lasting=work.part.final and not self._note)
             self._shown_at = self._clock.monotonic()
+            self._offering = work.part if work.part.final and work.part.buttons else None
         elif isinstance(work, Slot):
             await self._enclosures.show(work)
         else:
@@ -374,7 +387,7 @@ class Publisher:
             await self._screen.forget(work)
             return None
         if isinstance(work, Slot):
-            return None if self._enclosures.refuse(work) else self._undelivered("refused", error)
+            return None if self._enclosures.refuse(work, error) else self._undelivered("refused", error)
         index = work.part.index
         self._refusals += 1
         if isinstance(error, MessageGone):

@@ -76,6 +76,10 @@ class Screen:
         """Whether the part can be edited."""
         return index in self._shown and not self._shown[index].fleeting
 
+    def ref_of(self, index: int) -> Ref | None:
+        """Of the message that shows this open part."""
+        return self._shown[index].ref if self.is_message(index) else None
+
     async def restore(self) -> None:
         """Take over what an earlier process left, once. A part that was perhaps sent is sent again: nobody can know."""
         if self._restored:

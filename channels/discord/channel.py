@@ -29,7 +29,7 @@ from channels.discord.config import Config
 from channels.discord.gateway import FRESH, Client, Heard, TextWithheld, point
 from channels.discord.interactions import Interactions
 from channels.discord.markup import Renderer
-from channels.discord.messages import Place, Reader, handle
+from channels.discord.messages import Place, Reader, handle, place_of
 from channels.discord.past import Past, missed_in
 from channels.discord.permits import Permits
 from channels.discord.places import Places
@@ -38,6 +38,7 @@ from channels.discord.promises import Promises
 from channels.discord.rest import Rest
 from channels.discord.revisits import Revisits
 from channels.discord.threads import Threads
+from channels.discord.traces import Traces
 
 log = logging.getLogger(__name__)
 
@@ -89,7 +90,8 @@ class DiscordChannel:
         self._interactions = Interactions(self._rest, self._errands, kit.clock, self._promises)
         self._silences = Silences(kit.notes, kit.clock)
         self._permits = Permits(self._known)
-        self._posts = Posts(self._rest, self._interactions, self._silences, self._permits.refused)
+        traces = Traces(self._rest, kit.notes, kit.clock)
+        self._posts = Posts(self._rest, self._interactions, self._silences, self._permits.refused, traces)
         self._arrivals = Arrivals(self._errands, self._sign, self._say)
         self._places, self._past = Places(kit.notes), Past(kit.governor, kit.clock)
         self._threads = Threads(self._rest, self._errands, kit, auto=config.threads == "auto", find=self._known)
@@ -101,13 +103,8 @@ class DiscordChannel:
         self._revisits = Revisits(kit, self._past, self._reader)
         self._client: Client | None = None
         self._reads_text = True
-        self._limits = Limits(
-            size=SIZE,
-            pace=CHAT_INTERVAL,
-            previews=config.streaming != "off",
-            idempotent=True,
-            label_chars=LABEL_CHARS,
-        )
+        live = config.streaming != "off"
+        self._limits = Limits(SIZE, pace=CHAT_INTERVAL, previews=live, idempotent=True, label_chars=LABEL_CHARS)
         self.rates = Rates(CHAT_INTERVAL, account_per_second=CALLS_PER_SECOND, threads_apart=True)
 
     @property
@@ -128,8 +125,7 @@ class DiscordChannel:
     def trouble(self, language: str) -> str:
         """Implements ``bot.core.ports.Troubled``."""
         deaf = "" if self._reads_text else say("deaf_discord", language)
-        troubles = (deaf, self._permits.trouble(language), self._threads.trouble(language))
-        return " ".join(trouble for trouble in troubles if trouble)
+        return " ".join(filter(None, (deaf, self._permits.trouble(language), self._threads.trouble(language))))
 
     def render(self, markdown: str) -> Rendered:
         return self._renderer.render(markdown)
@@ -328,14 +324,9 @@ class DiscordChannel:
         return self._client.get_channel(number) if self._client else None
 
     def _place_of(self, number: int, guild: int | None = None) -> Place:
-        channel = self._known(number)
-        if isinstance(channel, discord.Thread):
-            return Place(str(channel.parent_id), str(number), str(channel.guild.id))
-        if isinstance(channel, discord.abc.GuildChannel):
-            return Place(str(number), guild=str(channel.guild.id))
-        if above := self._threads.above(number):
-            return Place(above, str(number), str(guild or ""))
-        return self._places.find(number) or Place(str(number), guild=str(guild or ""))
+        told = Place(str(number), guild=str(guild or ""))
+        above = self._threads.above(number)
+        return place_of(number, self._known(number), above, told if above else self._places.find(number) or told)
 
     # showing
 
@@ -380,6 +371,16 @@ class DiscordChannel:
         place = await self._threads.found(to)
         async with self._kit.governor.call(place, CallKind.FINAL):
             await self._posts.remove(place, ref)
+
+    async def unbutton(self, to: Address, ref: Ref, part: Part) -> None:
+        """Implements ``bot.core.ports.Unbuttoning``."""
+        place = await self._threads.found(to)
+        async with self._kit.governor.call(place, CallKind.TYPING, edit=True):
+            await self._posts.unbutton(place, ref)
+
+    async def title(self, of: Address) -> str:
+        """Implements ``bot.core.ports.Titled``: the guild's name and the channel's."""
+        return self._permits.title(int(of.chat))
 
     async def answer(self, press: ButtonPress, notice: str) -> None:
         """Returns at once: what was pressed waits for nothing but the store."""

@@ -34,6 +34,16 @@ class Place:
     guild: str = ""
 
 
+def place_of(number: int, channel: Any, above: str, told: Place) -> Place:
+    """Where this one belongs: ``channel`` as the library knows it, ``above`` it the channel of a thread that the bot has
+    opened, ``told`` as it is known otherwise."""
+    if isinstance(channel, discord.Thread):
+        return Place(str(channel.parent_id), str(number), str(channel.guild.id))
+    if isinstance(channel, discord.abc.GuildChannel):
+        return Place(str(number), guild=str(channel.guild.id))
+    return Place(above, str(number), told.guild) if above else told
+
+
 class Reader:
     """``place_of`` knows where the channel with this id, of the guild with this id, belongs; ``now`` is the time of what
     Discord gives no time for; ``owns`` whether the thread with this id is one for the bot alone."""

@@ -30,6 +30,11 @@ class Permits:
         while len(self._shut) > KEPT:
             self._shut.popitem(last=False)
 
+    def title(self, number: int) -> str:
+        """The guild's name and the channel's; "" for one that the library does not know."""
+        channel = self._find(number)
+        return f"{channel.guild.name} #{channel.name}" if isinstance(channel, discord.abc.GuildChannel) else ""
+
     def trouble(self, language: str) -> str:
         """What is wrong and how to mend it; "" where nothing is, or nothing that could be mended."""
         shut = [channel for number in self._shut if _may_not_write(channel := self._find(number))]

@@ -9,7 +9,15 @@ from pathlib import Path
 from typing import Any, Final
 
 from bot.core.address import Address
-from bot.core.errors import ChannelError, ChannelUnreachable, ChatClosed, MessageGone, RateLimited, TooLong
+from bot.core.errors import (
+    ChannelError,
+    ChannelUnreachable,
+    ChatClosed,
+    FileUnreadable,
+    MessageGone,
+    RateLimited,
+    TooLong,
+)
 from bot.core.inbound import UserMessage
 from bot.core.view import Button, OutFile, Part, Ref
 from bot.net.multipart import FormFile
@@ -17,6 +25,7 @@ from bot.outbox.silences import Silences
 from channels.discord.buttons import rows
 from channels.discord.interactions import Interactions
 from channels.discord.rest import ReplyRefused, Rest
+from channels.discord.traces import Traces, looks
 
 FILE_BYTES: Final = 10 * 1024 * 1024
 """What a bot may send without anybody's subscription (PLATFORMS.md 2.1)."""
@@ -35,9 +44,15 @@ class Posts:
     ``refused`` is told of a chat in which nothing may be written."""
 
     def __init__(
-        self, rest: Rest, interactions: Interactions, silences: Silences, refused: Callable[[Address], None]
+        self,
+        rest: Rest,
+        interactions: Interactions,
+        silences: Silences,
+        refused: Callable[[Address], None],
+        traces: Traces,
     ) -> None:
         self._rest, self._interactions, self._silences, self._refused = rest, interactions, silences, refused
+        self._traces = traces
         self._resent: Counter[str] = Counter()
         self._gone: deque[str] = deque(maxlen=GONE_KEPT)
 
@@ -46,21 +61,26 @@ class Posts:
         self._gone.append(message_id)
 
     async def send(self, to: Address, part: Part, question: UserMessage | None) -> Ref:
-        """A repeated send is one message: Discord knows the nonce for a few minutes, and answers with what is there.
-        ``question`` is what is replied to, where it does not stand above the thread that was opened from it."""
+        """A repeated send is one message: Discord knows the nonce for a few minutes, and answers with what is there; later
+        it is looked for. ``question`` is what is replied to, where it does not stand above the thread that was opened from it."""
         body = _body(_text(part), part.buttons)
         if question is not None and (filled := await self._interactions.fill(question.id, body)) is not None:
             return _ref(filled)
         nonce = f"{part.nonce}.{again}" if (again := self._resent[part.nonce]) else part.nonce
-        sent = {**body, "nonce": nonce[-NONCE_CHARS:], "enforce_nonce": True}
+        nonce = nonce[-NONCE_CHARS:]
+        if lost := await self._traces.lost(channel_of(to), nonce):
+            await self.edit(to, Ref(lost), part)
+            self._traces.over(nonce, lost)
+            return Ref(lost)
+        sent = {**body, "nonce": nonce, "enforce_nonce": True}
         stands_here = question is not None and question.id != to.thread
         if question is not None and stands_here and not question.direct and not self._interactions.waits(question.id):
             sent["message_reference"] = {"message_id": question.id, "fail_if_not_exists": False}
         try:
-            answer = await self._call(to, "POST", _messages(to), sent)
+            answer = await self._new(to, sent, looks(body["content"]))
         except ReplyRefused:
             del sent["message_reference"]
-            answer = await self._call(to, "POST", _messages(to), sent)
+            answer = await self._new(to, sent, looks(body["content"]))
         ref = _ref(answer)
         if ref.message_id in self._gone:
             self._resent[part.nonce] += 1
@@ -74,13 +94,32 @@ class Posts:
         try:
             content = await asyncio.to_thread(Path(file.path).read_bytes)
         except OSError:
-            raise ChannelError("The file is gone.") from None
-        if not content or len(content) > FILE_BYTES:
-            raise TooLong("The file is empty or too large.")
+            raise FileUnreadable("The file is gone.") from None
+        if not content:
+            raise FileUnreadable("The file is empty.")
+        if len(content) > FILE_BYTES:
+            raise TooLong("The file is too large.")
         form = FormFile("files[0]", file.name, file.media_type, content)
         body = {"attachments": [{"id": 0, "filename": file.name}], "allowed_mentions": QUIET}
-        sent = {**body, "nonce": nonce[-NONCE_CHARS:], "enforce_nonce": True}
-        return _ref(await self._call(to, "POST", _messages(to), sent, files=(form,)))
+        nonce = nonce[-NONCE_CHARS:]
+        if lost := await self._traces.lost(channel_of(to), nonce):
+            self._traces.over(nonce, lost)
+            return Ref(lost)
+        sent = {**body, "nonce": nonce, "enforce_nonce": True}
+        return _ref(await self._new(to, sent, looks("", str(len(content))), files=(form,)))
+
+    async def _new(self, to: Address, sent: dict[str, Any], look: str, *, files: Sequence[FormFile] = ()) -> Any:
+        """Send it under its nonce, and keep in mind whether it may have arrived."""
+        nonce = str(sent["nonce"])
+        doubted = await self._traces.begin(nonce, look)
+        try:
+            answer = await self._call(to, "POST", _messages(to), sent, files=files)
+            self._traces.over(nonce, _ref(answer).message_id)
+            return answer
+        except ChannelError as error:
+            if not (doubted or (isinstance(error, ChannelUnreachable) and error.maybe_done)):
+                self._traces.over(nonce)
+            raise
 
     async def edit(self, to: Address, ref: Ref, part: Part) -> None:
         body = _body(_text(part), part.buttons)
@@ -106,6 +145,14 @@ class Posts:
     async def remove(self, to: Address, ref: Ref) -> None:
         try:
             await self._call(to, "DELETE", f"{_messages(to)}/{ref.message_id}")
+        except MessageGone:
+            pass
+
+    async def unbutton(self, to: Address, ref: Ref) -> None:
+        """What is not named in an edit stays as it is."""
+        try:
+            bare = {"components": [], "allowed_mentions": QUIET}
+            await self._call(to, "PATCH", f"{_messages(to)}/{ref.message_id}", bare)
         except MessageGone:
             pass
 

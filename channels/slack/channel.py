@@ -247,13 +247,30 @@ class SlackChannel:
 
     async def send_file(self, to: Address, file: OutFile, nonce: str) -> Ref:
         """Implements ``bot.core.ports.Sending``."""
+        [result] = await self.send_files(to, [(file, nonce)])
+        if isinstance(result, ChannelError):
+            raise result
+        return result
+
+    async def send_files(self, to: Address, files: Sequence[tuple[OutFile, str]]) -> Sequence[Ref | ChannelError]:
+        """Implements ``bot.core.ports.SendingTogether``."""
         await self._posting.arrivals.showing(to, known=False)
-        ref = await self._uploads.send(to, file, nonce)
+        results = await self._uploads.send(to, files)
         self._sessions.seen(to)
-        return ref
+        return results
 
     async def remove(self, to: Address, ref: Ref) -> None:
         await self._posting.remove(to, ref)
+
+    async def unbutton(self, to: Address, ref: Ref, part: Part) -> None:
+        """Implements ``bot.core.ports.Unbuttoning``."""
+        await self._posting.unbutton(to, ref, part)
+
+    async def title(self, of: Address) -> str:
+        """Implements ``bot.core.ports.Titled``."""
+        async with self._kit.governor.call(of, CallKind.ANSWER):
+            name = await self._past.title(of.chat)
+        return f"#{name}" if name else ""
 
     async def answer(self, press: ButtonPress, notice: str) -> None:
         """Returns at once: the event that brought the press must not wait for the answer to it."""

@@ -184,15 +184,14 @@ class Reader:
             return Left("an edit that changes no text")
         chat, ts = str(event["channel"]), str(raw["ts"])
         said, _, began = without_me(str(raw.get("text") or ""), self._me.user)
-        text = readable(said, self._names)
-        edited = raw.get("edited") or {}
+        text, at = readable(said, self._names), str(event.get("event_ts") or event["ts"])
         return MessageEdited(
-            id=f"{ts}.{edited.get('ts') or event.get('event_ts') or event['ts']}",
+            id=f"{ts}.{at}",  # the message itself tells the second of its last edit alone
             address=self._address(chat, ts, str(raw.get("thread_ts") or "")),
             sender=self._sender(raw),
             message_id=ts,
             text=spoken(text) if began else text,
-            sent_at=float(event.get("event_ts") or event["ts"]),
+            sent_at=float(at),
         )
 
     def _deleted(self, event: Raw, previous: Raw, ts: str) -> Inbound:

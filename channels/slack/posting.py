@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from bot.core.address import Address
@@ -68,6 +69,8 @@ class Posting:
         await self._posts.turn()
         text = self.typed(text, message.address)
         try:
+            if not message.direct and self._slash.url(message):  # nobody else has seen the command
+                return await self._beside(message, escaped(text))
             await self._post(message.address, f"to {message.id}", {"text": escaped(text)})
         except Outside:
             await self._beside(message, escaped(text))
@@ -101,6 +104,19 @@ class Posting:
             self._sessions.end(to, told=False)
             self._slash.over(to)
         return shown
+
+    async def unbutton(self, to: Address, ref: Ref, part: Part) -> None:
+        """Slack knows no edit of the buttons alone: the words go along. A command's answer cannot be changed."""
+        if ref.message_id.startswith(COMMAND):
+            return
+        part = replace(spelt(part, to, self.me.name if self.me else ""), buttons=())
+        try:
+            async with self._kit.governor.call(to, CallKind.TYPING, edit=True):
+                await self._edit(to, ref.message_id, part)
+        except MessageGone:
+            pass
+        except Hushed as hushed:
+            raise RateLimited(str(hushed), hushed.retry_after) from None
 
     async def remove(self, to: Address, ref: Ref) -> None:
         try:

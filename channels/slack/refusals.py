@@ -36,6 +36,7 @@ _CLOSED = (
 _GONE = "message_not_found cant_update_message cant_delete_message edit_window_closed message_not_owned_by_app"
 _LONG = "msg_too_long msg_blocks_too_long too_many_blocks request_too_large file_upload_size_restricted"
 _FORMAT = "invalid_blocks invalid_blocks_format invalid_chunks block_mismatch markdown_text_conflict"
+_KIND = "blocked_file_type file_type_not_allowed file_uploads_except_images_disabled"
 _NO_FILE = "file_not_found file_deleted"
 _OVER = "message_not_in_streaming_state stopped_by_user"
 _BROKEN = "internal_error fatal_error service_unavailable request_timeout team_added_to_org internal_failure"
@@ -107,6 +108,7 @@ _KINDS: Final[Mapping[str, tuple[type[ChannelError], str]]] = {
         (_LONG, TooLong, "The message or the file is too long."),
         (_NO_FILE, FileGone, "Slack does not know the file."),
         (_FORMAT, FormatRefused, "The formatting was refused."),
+        (_KIND, FormatRefused, "Files of this kind are refused."),
         (_OVER, StreamOver, "The stream is over."),
     )
     for code in codes.split()

@@ -7,12 +7,22 @@ import json
 import logging
 import os
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
 from bot.core.address import Address
-from bot.core.errors import ChannelError, ChannelUnreachable, ChatClosed, RateLimited, StoreError, TooLong
+from bot.core.errors import (
+    ChannelError,
+    ChannelUnreachable,
+    ChatClosed,
+    FileUnreadable,
+    RateLimited,
+    StoreError,
+    TooLong,
+    Unauthorised,
+)
 from bot.core.ports import CallKind, ChannelKit
 from bot.core.view import OutFile, Ref
 from bot.outbox.errands import Errands
@@ -40,9 +50,26 @@ class _Upload:
     doubted: bool
 
 
+@dataclass(slots=True)
+class _Ready:
+    """A file whose bytes Slack has. ``before``: it was doubted before it was completed now."""
+
+    file: OutFile
+    nonce: str
+    upload: _Upload
+    standing: Standing
+    before: bool
+
+    @property
+    def has_arrived(self) -> bool:
+        """Where Slack knows no such upload any more."""
+        return self.before and self.standing == "known"
+
+
 class Uploads:
     """Slack completes an upload once: as long as a file goes under the same id, it is never shown twice. So the id is
-    noted before that, and a later process goes on with it."""
+    noted before that, and a later process goes on with it. The files of one answer are completed in one call, which makes
+    one message of them: it takes all or none."""
 
     def __init__(self, kit: ChannelKit, wire: Wire, errands: Errands) -> None:
         self._kit, self._wire, self._errands = kit, wire, errands
@@ -50,30 +77,40 @@ class Uploads:
         self._uploads: OrderedDict[str, _Upload] | None = None
         self._repeated: set[str] = set()
 
-    async def send(self, to: Address, file: OutFile, nonce: str) -> Ref:
-        """A message that is the file alone. The reference is the file's id: Slack does not say which message that makes.
-        Raises ``ChannelError``."""
-        uploads = await self._loaded()
+    async def send(self, to: Address, files: Sequence[tuple[OutFile, str]]) -> Sequence[Ref | ChannelError]:
+        """A message that is these files alone, each with its nonce, up to the first that cannot be sent. The references are
+        the files' ids: Slack does not say which message that makes. Raises ``ChannelError``."""
+        ready: list[_Ready] = []
+        refused: list[ChannelError] = []
         try:
-            if (upload := uploads.get(nonce)) is None:
-                upload = await self._uploaded(file, nonce)
-            standing = await self._standing(to, upload) if upload.doubted else "unknown"
-            if standing != "shown":
-                await self._shown(to, file, nonce, upload, standing)
+            for file, nonce in files:
+                try:
+                    ready.append(await self._ready(to, file, nonce))
+                except (RateLimited, Hushed, Unauthorised):
+                    raise
+                except ChannelUnreachable as error:
+                    raise ChannelUnreachable(str(error), maybe_done=False) from None  # nothing is shown by that
+                except ChannelError as error:
+                    refused.append(_unfit(error))
+                    break
+            if left := [one for one in ready if one.standing != "shown"]:
+                await self._shown(to, left)
         except Hushed as hushed:  # not for the governor: it is nothing that this conversation did
             raise RateLimited(str(hushed), hushed.retry_after) from None
-        except ChatClosed as closed:  # files are refused where words are not: those decide
-            raise Unfit(str(closed)) from None
-        self._repeated.discard(nonce)
-        return Ref(upload.id)
+        except ChatClosed as closed:
+            raise _unfit(closed) from None
+        self._repeated -= {one.nonce for one in ready}
+        return [*(Ref(one.upload.id) for one in ready), *refused]
+
+    async def _ready(self, to: Address, file: OutFile, nonce: str) -> _Ready:
+        upload = (await self._loaded()).get(nonce) or await self._uploaded(file, nonce)
+        standing = await self._standing(to, upload) if upload.doubted else "unknown"
+        return _Ready(file, nonce, upload, standing, upload.doubted)
 
     async def _uploaded(self, file: OutFile, nonce: str) -> _Upload:
         content = await asyncio.to_thread(_content, file)
         await self._tickets.turn()
-        try:
-            told = await self._wire.call("files.getUploadURLExternal", filename=file.name, length=len(content))
-        except ChannelUnreachable as error:
-            raise ChannelUnreachable(str(error), maybe_done=False) from None
+        told = await self._wire.call("files.getUploadURLExternal", filename=file.name, length=len(content))
         url, id = told.get("upload_url"), told.get("file_id")
         if not isinstance(url, str) or not isinstance(id, str):
             raise ChannelUnreachable("Slack did not say where the file should go.", maybe_done=False)
@@ -95,25 +132,31 @@ class Uploads:
         places = [one for one in shares.values() if isinstance(one, dict)] if isinstance(shares, dict) else []
         return "shown" if any(to.chat in place for place in places) else "known"
 
-    async def _shown(self, to: Address, file: OutFile, nonce: str, upload: _Upload, standing: Standing) -> None:
+    async def _shown(self, to: Address, ready: Sequence[_Ready]) -> None:
         thread = {"thread_ts": to.thread} if to.thread else {}
-        entry = {"id": upload.id, "title": file.name}
+        entries = [{"id": one.upload.id, "title": one.file.name} for one in ready]
         await self._completions.turn()
         async with self._kit.governor.call(to, CallKind.FINAL):
             self._errands.seen(to)
-            before, upload.doubted = upload.doubted, True
+            for one in ready:
+                one.upload.doubted = True
             try:
-                await self._wire.call(COMPLETE, files=[entry], channel_id=to.chat, **thread)
+                await self._wire.call(COMPLETE, files=entries, channel_id=to.chat, **thread)
             except FileGone:
-                if not (before and standing == "known"):
-                    await self._lost(nonce)
-                log.info("a file to %s had arrived", to)
+                if not all(one.has_arrived for one in ready):
+                    await self._lost(ready)
+                log.info("files to %s had arrived", to)
             except ChannelError as error:
-                upload.doubted = before or (isinstance(error, ChannelUnreachable) and error.maybe_done)
+                for one in ready:
+                    one.upload.doubted = one.before or (isinstance(error, ChannelUnreachable) and error.maybe_done)
                 raise
 
-    async def _lost(self, nonce: str) -> None:
-        """Slack has forgotten an upload that nobody has seen: it goes once more, from its beginning."""
+    async def _lost(self, ready: Sequence[_Ready]) -> None:
+        """Slack has forgotten an upload that nobody has seen: it goes once more, from its beginning. Of several, Slack does
+        not say which."""
+        if len(ready) > 1:
+            raise Unfit("Slack does not take the files together.")
+        [nonce] = [one.nonce for one in ready]
         if nonce in self._repeated:
             raise Unfit("Slack loses the file.")
         self._repeated.add(nonce)
@@ -142,6 +185,11 @@ class Uploads:
             log.warning("a restart would send a file again: %s", error)
 
 
+def _unfit(error: ChannelError) -> ChannelError:
+    """Files are refused where words are not: those decide whether the conversation is closed."""
+    return Unfit(str(error)) if isinstance(error, ChatClosed) else error
+
+
 def _content(file: OutFile) -> bytes:
     """Raises ``ChannelError`` for a file that is gone, empty or too large."""
     try:
@@ -149,9 +197,9 @@ def _content(file: OutFile) -> bytes:
             raise TooLong("The file is too large.")
         content = Path(file.path).read_bytes()
     except OSError:
-        raise ChannelError("The file is gone.") from None
+        raise FileUnreadable("The file is gone.") from None
     if not content:
-        raise ChannelError("The file is empty.")
+        raise FileUnreadable("The file is empty.")
     return content
 
 

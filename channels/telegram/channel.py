@@ -282,6 +282,22 @@ class TelegramChannel:
         except MessageGone:
             pass
 
+    async def unbutton(self, to: Address, ref: Ref, part: Part) -> None:
+        """Implements ``bot.core.ports.Unbuttoning``."""
+        await self._admit(to)
+        try:
+            async with self._kit.governor.call(to, CallKind.TYPING, edit=True):
+                await self._call(to, "editMessageReplyMarkup", message=(await self._standing(to, ref)).message_id)
+        except (MessageGone, NotModified):
+            pass
+
+    async def title(self, of: Address) -> str:
+        """Implements ``bot.core.ports.Titled``."""
+        await self._admit(of)
+        async with self._kit.governor.call(of, CallKind.ANSWER):
+            told = await self._call(of, "getChat")
+        return str(told.get("title") or "") if isinstance(told, dict) else ""
+
     def _moved(self, group: str) -> None:
         """What waits for a person is shown again in the new place; anything else that is not complete follows with its
         next change."""

@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 from typing import Any, Final
 
-from bot.core.errors import ChannelError, TooLong
+from bot.core.errors import FileUnreadable, TooLong
 from bot.core.view import OutFile
 from bot.outbox.pixels import size_of
 from channels.telegram.wire import attached
@@ -26,9 +26,9 @@ async def ways_of(file: OutFile) -> list[tuple[str, dict[str, Any]]]:
     try:
         content = await asyncio.to_thread(Path(file.path).read_bytes)
     except OSError:
-        raise ChannelError("The file is gone.") from None
+        raise FileUnreadable("The file is gone.") from None
     if not content:
-        raise ChannelError("The file is empty.")
+        raise FileUnreadable("The file is empty.")
     if len(content) > DOCUMENT_BYTES:
         raise TooLong("The file is too large.")
     seconds = CALL_SECONDS + len(content) / SLOWEST_BYTES_PER_SECOND

@@ -19,6 +19,8 @@ OWN_MODEL: Final = "bowerbird"
 """The name that leaves the choice to the route."""
 MOST_MESSAGES: Final = 2000
 MOST_TOOLS: Final = 128
+MOST_ENDS: Final = 4
+"""As OpenAI takes."""
 
 _TOOL_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
@@ -26,7 +28,7 @@ _TOOL_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 @dataclass(frozen=True, slots=True)
 class Asked:
     """``text`` is the last user message ("" when the history ends with tool results); ``files`` are the newest of the whole
-    conversation, in their order."""
+    conversation, in their order. The answer ends where the first of ``ends`` would come."""
 
     text: str
     files: tuple[Brought, ...]
@@ -34,6 +36,7 @@ class Asked:
     model: str
     stream: bool
     include_usage: bool
+    ends: tuple[str, ...] = ()
 
 
 def asked(body: Mapping[str, Any]) -> Asked:
@@ -64,7 +67,13 @@ def asked(body: Mapping[str, Any]) -> Asked:
     if not isinstance(options, dict):
         raise Malformed("stream_options must be an object.", "stream_options")
     return Asked(
-        text, files, caller, model or OWN_MODEL, body.get("stream") is True, options.get("include_usage") is True
+        text,
+        files,
+        caller,
+        model or OWN_MODEL,
+        body.get("stream") is True,
+        options.get("include_usage") is True,
+        _ends(body),
     )
 
 
@@ -178,6 +187,8 @@ def _tools(body: Mapping[str, Any]) -> tuple[ToolSpec, ...]:
     specs = [_tool(tool, f"tools[{at}]") for at, tool in enumerate(tools)]
     if choice == "none":
         return ()
+    if choice == "required":
+        raise Malformed("That a tool is called cannot be promised here; leave tool_choice out.", "tool_choice")
     if isinstance(choice, dict):
         function = choice.get("function")
         wanted = function.get("name") if isinstance(function, dict) else None
@@ -198,6 +209,14 @@ def _tool(tool: object, param: str) -> ToolSpec:
         raise Malformed(f"{param}: parameters must be a JSON Schema object.", param)
     description = _text(function.get("description") or "", param)
     return ToolSpec(name, description, parameters or {"type": "object", "properties": {}})
+
+
+def _ends(body: Mapping[str, Any]) -> tuple[str, ...]:
+    stop = body.get("stop") or ()
+    ends = (stop,) if isinstance(stop, str) else stop
+    if not isinstance(ends, list | tuple) or len(ends) > MOST_ENDS or not all(isinstance(one, str) for one in ends):
+        raise Malformed(f"stop must be a text or a list of at most {MOST_ENDS} texts.", "stop")
+    return tuple(one for one in ends if one)
 
 
 def _max_tokens(body: Mapping[str, Any]) -> int | None:

@@ -121,6 +121,9 @@ class WebChannel:
                 while True:
                     errand = await self._errands.get()
                     group.create_task(_kept(errand))
+        except asyncio.CancelledError:
+            self._desk.stops = True
+            raise
         finally:
             self._desk.receive = None
 

@@ -47,6 +47,18 @@ def finish_reason(stop: StopReason, calls: Sequence[ToolCall]) -> str:
     return "tool_calls" if calls else _FINISH.get(stop, "stop")
 
 
+def until(text: str, ends: Sequence[str], *, final: bool) -> tuple[str, bool]:
+    """What of ``text`` stands before the first of ``ends``, and whether one was met. While more may come, what may be the
+    beginning of one is held back."""
+    met = [at for end in ends if (at := text.find(end)) >= 0]
+    if met:
+        return text[: min(met)], True
+    if final:
+        return text, False
+    held = max((n for end in ends for n in range(1, len(end)) if text.endswith(end[:n])), default=0)
+    return text[: len(text) - held], False
+
+
 def is_failure(stop: StopReason) -> bool:
     """True where the client must see an error rather than an answer."""
     return stop in _BROKEN

@@ -34,12 +34,13 @@ _APPROVAL = re.compile(r"[A-Za-z0-9_.-]{1,48}")
 
 
 class Desk:
-    """``receive`` is None until the channel runs."""
+    """``receive`` is None until the channel runs, and once it ``stops``."""
 
     def __init__(self, kit: ChannelKit, hub: Hub) -> None:
         self.kit, self.hub = kit, hub
         self.uploads = Uploads(kit.shelf, kit.clock)
         self.receive: Receive | None = None
+        self.stops = False
         self.chat_of_other_card: Callable[[str], str] = lambda approval: ""
         self._waiting: dict[str, asyncio.Future[str]] = {}
 
@@ -58,7 +59,7 @@ class Desk:
     async def hand_in(self, inbound: Inbound) -> Receipt:
         """Raises ``StoreError`` when it was not stored, ``Refused`` while the channel does not run."""
         if self.receive is None:
-            raise Refused(503, "not_ready")
+            raise Refused(503, "stopping" if self.stops else "not_ready")
         return await self.receive(inbound)
 
     async def say(self, chat: object, text: object, id_: object, files: object, language: str) -> Receipt:

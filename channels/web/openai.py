@@ -36,6 +36,7 @@ from channels.web.completion import (
     spent,
     sse,
     status_of,
+    until,
 )
 from channels.web.desk import API_PREFIX, TEXT_CHARS, Desk
 from channels.web.gate import Gate, Verdict
@@ -234,8 +235,16 @@ class _Answer(Response):
         part = self._exchange.part
         if part is None or not part.view.final:
             await self._stop()
-        if self._started and not finished:
-            await send({"type": "http.response.body", "body": b""})
+        if not finished:
+            await self._cut(send)
+
+    async def _cut(self, send: Send) -> None:
+        """Whoever closed the connection does not hear it; where it was the server that stops, what came is not the answer."""
+        sentence = phrase("stopping", self._language)
+        if self._started:
+            await self._break(send, sentence, "stopping")
+        else:
+            await self._fail(send, 503, sentence, "server_error", "stopping")
 
     async def _stop(self) -> None:
         try:
@@ -245,6 +254,9 @@ class _Answer(Response):
 
     async def _whole(self, send: Send) -> None:
         while (part := self._exchange.part) is None or not part.view.final:
+            if part is not None and self._told(part)[1]:
+                await self._whole_of(send, part, "stop")
+                return
             self._exchange.changed.clear()
             await self._exchange.changed.wait()
         stop, calls = part.view.stop, part.view.calls
@@ -254,8 +266,17 @@ class _Answer(Response):
             fault = await self._fault(stop)
             await self._fail(send, status_of(stop, fault), notice, "server_error", code_of(stop, fault))
             return
-        body = self._completion.whole(part.markdown, calls, finish_reason(stop, calls), await self._usage())
+        await self._whole_of(send, part, finish_reason(stop, calls))
+
+    async def _whole_of(self, send: Send, part: Part, finish: str) -> None:
+        text, ended = self._told(part)
+        calls = () if ended else part.view.calls
+        body = self._completion.whole(text, calls, "stop" if ended else finish, await self._usage())
         await json_answer(body)(self._request.scope, self._request.receive, send)
+
+    def _told(self, part: Part) -> tuple[str, bool]:
+        """What the client is told of the answer so far, and whether it ends there because the client wants it to."""
+        return until(part.markdown, self._exchange.asked.ends, final=part.view.final)
 
     async def _stream(self, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": _raw(HEADERS)})
@@ -265,12 +286,16 @@ class _Answer(Response):
         while True:
             part = self._exchange.part
             self._exchange.changed.clear()
-            if part is not None and part.markdown != sent:
-                if not part.markdown.startswith(sent):
+            text, ended = self._told(part) if part is not None else ("", False)
+            if text != sent:
+                if not text.startswith(sent):
                     await self._break(send, phrase("rewritten", self._language), "rewritten")
                     return
-                await _write(send, self._completion.chunk({"content": part.markdown[len(sent) :]}))
-                sent = part.markdown
+                await _write(send, self._completion.chunk({"content": text[len(sent) :]}))
+                sent = text
+            if ended:
+                await self._close(send, "stop")
+                return
             if part is not None and part.view.final:
                 await self._end(send, part)
                 return
@@ -293,7 +318,10 @@ class _Answer(Response):
             return
         if calls:
             await _write(send, self._completion.calls_chunk(calls))
-        await _write(send, self._completion.chunk({}, finish_reason(stop, calls)))
+        await self._close(send, finish_reason(stop, calls))
+
+    async def _close(self, send: Send, finish: str) -> None:
+        await _write(send, self._completion.chunk({}, finish))
         if self._completion.include_usage:
             await _write(send, self._completion.usage_chunk(await self._usage()))
         await send({"type": "http.response.body", "body": DONE})

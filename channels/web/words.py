@@ -79,6 +79,10 @@ WORDS: Final[dict[str, dict[str, str]]] = {
         "zh": "消息没有被接收：我的存储文件已损坏。请重新启动我，我会尽量挽救数据。",
     },
     "not_ready": {"en": "I am still starting. Please try again in a moment.", "zh": "正在启动，请稍后再试。"},
+    "stopping": {
+        "en": "I am being stopped. Please send it again once I am back.",
+        "zh": "我正在停止，请在我恢复后重新发送。",
+    },
     "too_many": {
         "en": "Too many open streams. Close a page and try again.",
         "zh": "打开的连接过多，请关闭一些页面后重试。",

@@ -92,7 +92,7 @@ class DiscordRoom(DiscordStage):
         return self._sim.world.channels.get(self._first, self._where) if self._auto else self._where
 
     async def say(self, text: str) -> int:
-        if self._auto and self._first:
+        if self._auto and self._first and "groups" in self.section:
             await self._sim.until(lambda sim: self._first in sim.world.channels)
         said = await self._sim.say(self.place, self._ann, f"<@BOT> {text}")
         self._first = self._first or int(said["id"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -142,6 +143,24 @@ async def test_an_answer_that_ended_badly_is_tried_again_by_its_button_once(scen
     assert str(scene.llm.requests[-1].body["messages"]).count("what is the sea?") == 1
 
 
+async def test_once_a_newer_answer_stands_nothing_offers_to_try_the_older_one_again(scene: Scene) -> None:
+    if scene.name.startswith("telegram-"):
+        pytest.skip("in its first minute a group there is told nothing that can wait: tests/outbox/test_leftovers.py")
+    scene.llm.script(
+        answer(text("The sea is a large body of water, and "), gate("never"), text("No.")),
+        answer(text("The sky is blue.")),
+    )
+    await scene.stage.say("what is the sea?")
+    await eventually(lambda: STOP in scene.stage.labels)
+    await scene.stage.press(STOP)
+    await eventually(lambda: AGAIN in scene.stage.labels)
+    before = [shown for shown in scene.stage.texts if "body of water" in shown]
+    await scene.stage.say("and the sky?")
+    await eventually(lambda: "The sky is blue." in scene.stage.texts)
+    await eventually(lambda: AGAIN not in scene.stage.labels)
+    assert [shown for shown in scene.stage.texts if "body of water" in shown] == before, "its words stay"
+
+
 @pytest.mark.timeout(90)
 @pytest.mark.parametrize(
     "scene", [*STAGES, *(pytest.param(name, marks=pytest.mark.prove) for name in ROOMS)], indirect=True
@@ -157,3 +176,11 @@ async def test_an_answer_of_twenty_thousand_characters_comes_whole(scene: Scene)
         for once in (f"Chapter {n}\n", f"第{n}项", f"quoted {n} مرحبا", f"def f{n}(x)"):
             assert shown.count(once) == 1, once
     assert shown.count("plain words go on") == 22 * 40
+    assert _said(shown) == _said(LONG), "every character that is no markup, in its order, and nothing else"
+
+
+def _said(text: str) -> str:
+    """What a text says, however it is dressed: without the marks of Markdown, the numbers of lists, which a platform may set
+    by itself, what stands for them, and spaces."""
+    text = re.sub(r"(?m)^\s*\d+\. ", "", text.replace("```python", ""))
+    return re.sub(r"[^\w👩\u200d👧^(){}:/]|_", "", text)

@@ -4,6 +4,7 @@ card counts, also after a restart."""
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -56,6 +57,24 @@ async def test_what_others_say_is_not_answered_and_comes_along_as_context(
     overheard = question.partition("<overheard>")[2].partition("</overheard>")[0]
     assert "Bob: lunch is at noon today" in overheard and "Bob: who is coming?" in overheard
     assert question.count("when is lunch?") == 1 and "when is lunch?" not in overheard
+
+
+async def test_called_in_a_group_that_nobody_has_allowed_it_says_so_once_also_after_a_restart(
+    room: Room, llm: LlmSim, tmp_path: Path
+) -> None:
+    room.section = re.sub(r", groups: \[[^]]*\]", "", room.section)
+    port = free_port()
+    for _ in range(2):
+        async with living(room, llm, tmp_path, port):
+            await room.chat("who is that?")
+            for _ in range(2):
+                await room.say("hello")
+                await eventually(lambda: room.texts)
+                await asyncio.sleep(0.5)
+        await room.rest()
+    [told] = room.texts
+    assert told.startswith("I may not answer here yet.") and "access.groups in config.yaml" in told
+    assert llm.requests == []
 
 
 async def test_only_the_right_persons_first_press_on_the_right_card_counts(

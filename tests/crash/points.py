@@ -60,7 +60,7 @@ CALLED: Final = (
 )
 OWN: Final = {
     "telegram": (
-        Action("commit", "NoteRows.write", 3),
+        Action("commit", "NoteRows.write", 3, paced=True),
         Action("wire", "getMe"),
         Action("wire", "commands", 2),
         Action("wire", "getUpdates", 2, paced=True),

@@ -62,7 +62,7 @@ providers:
   openai: off
   ollama: off
   local: off
-brain: {{when_busy: {when_busy}, llm: {{default: {{provider: vendor, model: {model}}}}}}}
+brain: {{when_busy: {when_busy}, llm: {{default: {{provider: vendor, model: {model}, window_tokens: 128000}}}}}}
 memory: {{embedder: none, reranker: none, distill: off}}
 """
 

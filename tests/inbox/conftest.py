@@ -20,6 +20,7 @@ from bot.brain.prompt import Persona
 from bot.brain.purse import MoneyLimits, Purse
 from bot.brain.skills.active import Skills
 from bot.brain.skills.shelf import SkillShelf
+from bot.brain.toolbox.box import Toolbox
 from bot.brain.turn import Turn
 from bot.core.address import Address, Sender
 from bot.core.errors import StoreError
@@ -161,7 +162,7 @@ def open_house(tmp_path: Path) -> OpenHouse:
                 provider=provider,
                 routes=FakeRoutes([ModelRef("a", "big", vision=sees)]),
                 persona=lambda: Persona("You are a test.", "small"),
-                bench=Bench(find_tools(), tmp_path / "workspace", "UTC"),
+                bench=Bench(Toolbox(find_tools().values()), tmp_path / "workspace", "UTC"),
                 policy=Policy({"*": "ask"}),
                 approvals=approvals,
                 store=store,

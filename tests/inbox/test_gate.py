@@ -106,3 +106,22 @@ def test_everyone_whom_the_configuration_names_is_listed() -> None:
     ]
     assert gate.owned == {"telegram"}
     assert (gate.pairs("telegram"), gate.pairs("discord"), gate.pairs("terminal")) == (True, False, False)
+
+
+@pytest.mark.parametrize(
+    ("message", "trigger", "standing", "is_call"),
+    [
+        (said("9", direct=False), "mention", None, True),
+        (said("9", direct=False), "never", None, False),
+        (said("9", direct=False), "mention", "revoked", False),
+        (said("9", direct=False, addressed=False), "always", None, False),
+        (said("9", direct=False, bot=True), "mention", None, False),
+    ],
+)
+def test_a_call_where_nothing_is_answered_is_a_persons_who_was_not_sent_away(
+    message: UserMessage, trigger: str, standing: Standing | None, is_call: bool
+) -> None:
+    gate = Gate({"telegram": Access.model_validate({"bots": True, "trigger": trigger})})
+    if standing is not None:
+        gate.learn(Person("telegram", "9", "Bob", standing))
+    assert gate.verdict(message).reason == "group not allowed" and gate.is_call(message) is is_call

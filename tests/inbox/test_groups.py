@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from bot.core.address import Address, Sender
 from bot.core.inbound import ButtonPress, Joined, UserMessage
 from bot.inbox.access import Access
+from tests.fakes.clock import FakeClock
 from tests.fakes.provider import says
 from tests.inbox.conftest import HERE, OWNER, House, OpenHouse
 
@@ -84,3 +87,61 @@ async def test_an_offer_counts_only_where_it_was_made(open_house: OpenHouse) -> 
         payload = await house.button("allow")
         await house.inbox.receive(ButtonPress("p1", GROUP, OWNER, payload, 3.0))
         assert "no longer" in house.channel.answers[-1][1]
+
+
+# called where it may not answer
+
+
+async def called(house: House, number: int, text: str = "hi", chat: Address = GROUP, sender: Sender = BOB) -> str:
+    """What is said there."""
+    message = UserMessage(str(number), chat, sender, text, 4.0, direct=False, addressed=True)
+    receipt = await house.inbox.receive(message)
+    await house.idle()
+    return receipt.refused
+
+
+async def test_called_where_it_may_not_answer_it_says_once_a_day_how_that_is_allowed(open_house: OpenHouse) -> None:
+    clock = FakeClock()
+    async with open_house(says("Hi."), clock=clock, language="auto") as house:
+        await house.say("hello")
+        await house.idle()
+        thread, other = replace(GROUP, thread="9"), replace(GROUP, chat="-6")
+        told = await called(house, 10)
+        assert told.startswith("I may not answer here yet.") and "a button in our private chat" in told
+        assert "-5 under channels.fake.access.groups" in told
+        assert [await called(house, 11), await called(house, 12, chat=thread)] == ["", ""]
+        assert "-6 under" in await called(house, 13, chat=other)
+    async with open_house(clock=clock, language="auto") as house:
+        assert await called(house, 14) == "", "it knows after a restart"
+        await clock.advance(86_401)
+        assert "还不能在这里回答" in await called(house, 15, "你好，在吗？")
+        assert len(house.provider.requests) == 0
+
+
+async def test_its_owner_gets_the_button_and_the_next_call_is_answered(open_house: OpenHouse) -> None:
+    async with open_house(says("Hi."), says("Here I am.")) as house:
+        await house.say("hello")
+        await house.idle()
+        await called(house, 10)
+        assert house.shown[-1].startswith("`Bob` has called me in the group `-5` (`-5`). I do not answer there until")
+        assert await press(house, OWNER) == "I answer there now."
+        assert "Hello, I am Bower" in house.shown[-1]
+        assert await called(house, 11) == "" and house.shown[-1] == "Here I am."
+
+
+async def test_nothing_is_said_where_no_person_has_called(open_house: OpenHouse) -> None:
+    async with open_house(access=Access(owners=("7",), bots=True)) as house:
+        await house.inbox.receive(UserMessage("9", GROUP, BOB, "hi", 4.0, direct=False, addressed=False))
+        assert await called(house, 10, sender=replace(BOB, is_bot=True)) == "" and house.shown == []
+        assert {*(await house.outcomes()).values()} == {"group not allowed"}
+
+
+async def test_where_it_is_never_to_answer_in_groups_it_says_nothing(open_house: OpenHouse) -> None:
+    async with open_house(access=Access(owners=("7",), trigger="never")) as house:
+        assert await called(house, 10) == ""
+
+
+async def test_nobody_makes_it_ask_without_end(open_house: OpenHouse) -> None:
+    async with open_house() as house:
+        told = [await called(house, number, chat=replace(GROUP, chat=f"-{number}")) for number in range(100, 130)]
+    assert sum(map(bool, told)) == 20 and "button" not in told[0], "there is no owner whom it could ask"

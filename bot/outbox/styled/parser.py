@@ -23,7 +23,6 @@ _BREAK = re.compile(r"(?<![\"'`(])<br[ ]*/?>[ \t]*(?![\"'`)])", re.IGNORECASE)
 _SCHEME = re.compile(r"(?<![A-Za-z0-9])https?$", re.IGNORECASE)
 _ADDRESS = re.compile(r"://[^\s<>\"'`|\\^{}\[\]\u3000-\u303f\u3400-\u9fff\uac00-\ud7af\uff00-\uffef]+")
 _OPERATORS = r"*·×/=+<>≤≥^|∥\-"
-_LABELLED = re.compile(r"<((?:https?://|mailto:)[^\s<>|]+)\|((?=[^<>|\n]{1,200}>)[^<>|\n]*\S[^<>|\n]*)>", re.IGNORECASE)
 _SPOILER = re.compile(rf"\|\|(?![\s|])((?:(?!\|\|).)+?)(?<!\s)\|\|(?![\w|)\]]|[ ]?[{_OPERATORS}])", re.DOTALL)
 _BEFORE_SPOILER = re.compile(rf"(?:^|[^{_OPERATORS}\s][ ]|\n)$|^ $")
 _DEFINITION = re.compile(r"\[(?P<label>(?:\\.|[^\]\\])*)\]:[ \t]*(?P<target>\S*)")
@@ -39,7 +38,6 @@ def parser() -> MarkdownIt:
     md.inline.ruler.at("newline", _newline)
     md.inline.ruler.before("link", "address", _address)
     md.inline.ruler.before("autolink", "break", _line_break)
-    md.inline.ruler.before("autolink", "labelled", _labelled)
     md.inline.ruler.before("emphasis", "spoiler", _spoiler)
     md.inline.add_terminator_char("|")
     md.block.ruler.at("reference", _reference)
@@ -81,19 +79,6 @@ def _line_break(state: StateInline, silent: bool) -> bool:
     if not silent:
         state.pending = state.pending.rstrip(" ")
         state.push("hardbreak", "br", 0)
-    state.pos = found.end()
-    return True
-
-
-def _labelled(state: StateInline, silent: bool) -> bool:
-    """``<https://x.example|x>``: a link as Slack writes it, and models who know Slack. Its label is plain text."""
-    found = _LABELLED.match(state.src, state.pos, state.posMax) if state.src[state.pos] == "<" else None
-    if not found:
-        return False
-    if not silent:
-        state.push("link_open", "a", 1).attrs = {"href": state.md.normalizeLink(found[1])}
-        state.push("text", "", 0).content = found[2].strip()
-        state.push("link_close", "a", -1)
     state.pos = found.end()
     return True
 

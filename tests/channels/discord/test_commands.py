@@ -76,11 +76,13 @@ async def test_a_command_where_the_bot_may_not_answer_gets_a_sentence_and_a_stra
     async with bot():
         await discord.until(lambda sim: sim.commands.syncs)
         await discord.slash(elsewhere, ann, "status")
+        await discord.until(lambda sim: "I may not answer here yet" in "".join(sim.bot_texts(elsewhere)))
+        await discord.slash(elsewhere, ann, "status")
         await discord.until(lambda sim: "I do not answer in this chat" in "".join(sim.bot_texts(elsewhere)))
         await discord.slash(theirs, eve, "status")
         await discord.until(lambda sim: "Your code is" in "".join(sim.bot_texts(theirs)))
         await asyncio.sleep(0.2)
-    assert len(discord.visible(elsewhere)) == len(discord.visible(theirs)) == 1
+    assert (len(discord.visible(elsewhere)), len(discord.visible(theirs))) == (2, 1)
 
 
 async def test_a_command_speaks_the_language_of_the_person(bot: StartBot, discord: DiscordSim, llm: LlmSim) -> None:

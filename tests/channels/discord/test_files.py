@@ -114,5 +114,5 @@ async def test_files_follow_the_answer_and_a_refused_one_is_a_sentence(tmp_path:
             message.attachments[0]["filename"] if message.attachments else message.text
             for message in here.sim.visible(dm)
         ]
-        sentence = "I could not send you “gone.csv” here: this platform does not take it."
+        sentence = "I could not send you “gone.csv”: the file is gone, or there is nothing in it."
         assert shown == ["Here they are.", sentence, "a.csv"]

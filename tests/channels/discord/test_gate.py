@@ -83,7 +83,9 @@ async def test_a_guild_is_answered_where_it_is_allowed_and_the_bot_is_meant(
         await asyncio.sleep(0.2)
     first, *others = [message for message in discord.visible(general) if message.from_bot]
     assert first.reply_to == int(question["id"]) and first.mentions == () and all(one.reply_to for one in others)
-    assert discord.bot_texts(there) == [] and len(llm.requests) == 3
+    [told] = discord.bot_texts(there)
+    assert told.startswith("I may not answer here yet.") and f"adding {there.id} under" in told
+    assert len(llm.requests) == 3
 
 
 @pytest.mark.parametrize("allowed", ["channel", "thread", "everywhere"])
@@ -99,7 +101,7 @@ async def test_a_channel_a_thread_or_everything_may_be_allowed(
             await discord.say(place, ann, "<@BOT> hello")
         await discord.until(lambda sim: sim.bot_texts(thread))
         await asyncio.sleep(0.3)
-    answered = [place.name for place in (one, two, thread) if discord.bot_texts(place)]
+    answered = [place.name for place in (one, two, thread) if WELCOME in discord.bot_texts(place)]
     assert (
         answered == {"channel": ["one", "Plans"], "thread": ["Plans"], "everywhere": ["one", "two", "Plans"]}[allowed]
     )
@@ -236,3 +238,25 @@ async def test_an_owner_allows_a_guild_with_a_button_and_what_is_said_there_whil
     await discord.say(others, ann, "<@BOT> and now?")
     async with bot():
         await discord.until(lambda sim: sim.bot_texts(others).count(WELCOME) == 2)
+
+
+async def test_called_where_it_was_all_along_and_may_not_answer_it_asks_its_owner(
+    bot: StartBot, discord: DiscordSim, llm: LlmSim, dm: Channel, ann: Person
+) -> None:
+    bob = discord.person(66, "Bob")
+    there = discord.channel(discord.guild(9002, "Others", members=[ann, bob]), "general")
+    thread = discord.thread(there, "Plans", owner=ann)
+    async with bot():
+        await discord.say(dm, ann, "hello")
+        await discord.until(lambda sim: sim.bot_texts(dm) == [WELCOME])
+        for place in (there, thread, there):
+            await discord.say(place, bob, "<@BOT> hello?")
+        await discord.until(lambda sim: len(sim.bot_texts(dm)) == 2 and sim.bot_texts(there))
+        await asyncio.sleep(0.5)
+        asked = discord.visible(dm)[-1]
+        assert asked.text.startswith(f"`Bob` has called me in the group `Others #general` (`{there.id}`).")
+        await discord.press(dm, ann, asked.id, "Answer there")
+        await discord.until(lambda sim: len(sim.bot_texts(there)) == 2)
+        await discord.say(thread, bob, "<@BOT> and now?")
+        await discord.until(lambda sim: sim.bot_texts(thread) == [WELCOME])
+    assert "Hello, I am" in discord.bot_texts(there)[1] and len(discord.bot_texts(dm)) == 2

@@ -329,7 +329,8 @@ async def test_a_guild_that_is_not_served_is_no_trouble(
         await discord.say(there, ann, "<@BOT> why is the sky blue?")
         await discord.say(dm, ann, "/status")
         await discord.until(lambda sim: sim.bot_texts(dm))
-    assert "threads" not in discord.bot_texts(dm)[0] and discord.bot_texts(there) == []
+    assert "threads" not in discord.bot_texts(dm)[0] and len(discord.bot_texts(there)) == 1
+    assert discord.called("POST /channels/{id}/messages/{id}/threads") == []
 
 
 @pytest.mark.parametrize(

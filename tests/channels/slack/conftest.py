@@ -29,7 +29,7 @@ channels:
 providers:
   openai: {{api_key: sk-test-0123456789, base_url: "{llm}/v1"}}
   local: off
-brain: {{llm: {{default: {{provider: openai, model: gpt-test, max_tokens: 8000}}, fallback: []}}}}
+brain: {{llm: {{default: {{provider: openai, model: gpt-test, max_tokens: 8000, window_tokens: 128000}}, fallback: []}}}}
 tools: {{files: {{root: workspace}}}}
 """
 

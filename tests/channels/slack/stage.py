@@ -145,6 +145,7 @@ class Turn:
             "en",
             limits=stage.channel.limits,
             send_file=stage.channel.send_file,
+            send_files=stage.channel.send_files,
             jitter=lambda: 0.5,
         )
         self.outcome: Outcome | None = None

@@ -132,7 +132,7 @@ def test_an_edit_a_deletion_and_what_is_neither() -> None:
     }
     edited = read(event(**changed))
     assert isinstance(edited, MessageEdited)
-    assert (edited.id, edited.message_id, edited.text) == (f"{TS}.1800000008.000000", TS, "ho")
+    assert (edited.id, edited.message_id, edited.text) == (f"{TS}.{LATER}", TS, "ho")
     same = {**changed, "previous_message": {"text": "ho"}}
     assert isinstance(read(event(**same)), Left), "a link was unfurled"
     mine = {**changed, "message": {**changed["message"], "user": "U0BOT"}}

@@ -1,4 +1,4 @@
-"""Files between Slack and the house: what people send reaches the model, what the bot has reaches people, and once."""
+"""Files that the bot has reach people in Slack, together where they can, and once."""
 
 from __future__ import annotations
 
@@ -14,84 +14,13 @@ from bot.core.events import Enclosed, Resumed
 from bot.core.texts import say
 from bot.core.view import OutFile
 from channels.slack.uploads import MOST_BYTES, NOTE
-from tests.attachments import made
-from tests.channels.slack.conftest import CONFIG, StartBot
 from tests.channels.slack.stage import Stage, Turn, stage
 from tests.channels.slack.test_floods import sampled
-from tests.sim.llm import LlmSim, answer, text
-from tests.sim.slack import Call, Channel, Person, SlackSim
-from tests.sim.speech import SpeechSim
+from tests.sim.slack import Call, Channel
 
 TICKET, UPLOAD, COMPLETE = "files.getUploadURLExternal", "upload", "files.completeUploadExternal"
 STEPS = (TICKET, UPLOAD, COMPLETE)
-SEEING = CONFIG.replace("model: gpt-test,", "model: gpt-test, vision: true,")
 SAID = "Here they are, as you wanted."
-
-
-# in
-
-
-@pytest.fixture
-def ann(slack: SlackSim) -> Person:
-    return slack.person("U0ANN", "Ann")
-
-
-@pytest.fixture
-def dm(slack: SlackSim, ann: Person) -> Channel:
-    return slack.dm(ann)
-
-
-def asked(llm: LlmSim) -> str:
-    content: Any = llm.chats[-1].body["messages"][-1]["content"]
-    return content if isinstance(content, str) else str(content)
-
-
-async def test_files_of_one_message_are_read_and_seen(
-    bot: StartBot, slack: SlackSim, llm: LlmSim, ann: Person, dm: Channel
-) -> None:
-    llm.script(answer(text("A list and a dot.")))
-    files = [
-        ("list.txt", "text/plain", "milk 牛奶".encode()),
-        ("p.png", "image/png", made.picture(kind="PNG")),
-        ("x.zip", "application/zip", made.zipped({"a": "b"})),
-    ]
-    async with bot(config=SEEING):
-        await slack.say(dm, ann, "what are these?", files=files)
-        await slack.until(lambda sim: sim.bot_texts(dm) == ["A list and a dot.\n\nI cannot open files like “x.zip”."])
-    said = asked(llm)
-    assert "milk 牛奶" in said and "data:image/jpeg;base64," in said and said.index("milk") < said.index("p.png")
-
-
-@pytest.mark.parametrize(
-    "clip", [("audio_message.webm", "audio/webm", b"\x1aE\xdf\xa3"), ("clip.mp4", "video/mp4", b"")]
-)
-async def test_a_clip_that_was_recorded_in_the_chat_is_heard_as_its_senders_words(
-    bot: StartBot, slack: SlackSim, llm: LlmSim, ann: Person, dm: Channel, clip: tuple[str, str, bytes]
-) -> None:
-    """Slack may call its container a film."""
-    name, kind, head = clip
-    content = (head or b"\x00\x00\x00\x18ftypmp42") + bytes(90)
-    llm.script(answer(text("Noon.")))
-    async with SpeechSim() as speech:
-        speech.say("What time is it?")
-        ears = f'ears: {{{{kind: openai, api_key: {speech.key}, base_url: "{speech.url}"}}}}'
-        config = CONFIG.replace("  local: off", f"  local: off\n  {ears}")
-        config = config.replace("fallback: []", "fallback: [], transcribe: {{provider: ears, model: whisper-1}}")
-        async with bot(config=config):
-            await slack.say(dm, ann, "", files=[(name, kind, content)], spoken=True)
-            await slack.until(lambda sim: sim.bot_texts(dm) == ["Noon."])
-        assert len(speech.heard) == 1 and speech.violations == []
-    assert asked(llm).startswith("<voice>\nWhat time is it?\n</voice>")
-
-
-async def test_a_film_is_no_clip(bot: StartBot, slack: SlackSim, llm: LlmSim, ann: Person, dm: Channel) -> None:
-    async with bot():
-        await slack.say(dm, ann, "", files=[("holiday.mp4", "video/mp4", b"\x00\x00\x00\x18ftypmp42" + bytes(90))])
-        await slack.until(lambda sim: sim.bot_texts(dm) == ["I cannot open files like “holiday.mp4”."])
-    assert llm.chats == []
-
-
-# out
 
 
 def kept(folder: Path, *names: str) -> tuple[OutFile, ...]:
@@ -100,8 +29,8 @@ def kept(folder: Path, *names: str) -> tuple[OutFile, ...]:
     return tuple(OutFile(name, "text/csv", str(folder / name)) for name in names)
 
 
-def unsent(name: str) -> str:
-    return say("file_unsent", name=name)
+def unsent(name: str, why: str = "file_unsent") -> str:
+    return say(why, name=name)
 
 
 def steps(house: Stage) -> list[str]:
@@ -117,16 +46,16 @@ async def enclosing(house: Stage, channel: Channel, *files: OutFile) -> Turn:
     return turn
 
 
-async def test_files_follow_the_answer_in_its_thread_each_as_a_message(tmp_path: Path) -> None:
+async def test_files_follow_the_answer_in_its_thread_as_one_message(tmp_path: Path) -> None:
     async with stage() as house:
         turn = await enclosing(house, house.room(), *kept(tmp_path, '表 "q".csv', "b.csv"))
         await turn.delivered(within=30)
-        assert turn.said == [SAID, '表 "q".csv', "b.csv"]
-        assert [message.thread_ts for message in turn.shown] == [turn.to.thread] * 3
+        assert turn.said == [SAID, '表 "q".csv, b.csv']
+        assert [message.thread_ts for message in turn.shown] == [turn.to.thread] * 2
         stored = list(house.sim.world.files.by_id.values())
         assert [one.content for one in stored] == ['the content of 表 "q".csv'.encode(), b"the content of b.csv"]
         assert [one.title for one in stored] == ['表 "q".csv', "b.csv"]
-        assert steps(house) == [*STEPS, *STEPS] and house.sim.violations == []
+        assert steps(house) == [TICKET, UPLOAD, TICKET, UPLOAD, COMPLETE] and house.sim.violations == []
 
 
 async def test_in_a_private_channel_and_a_direct_chat_files_are_where_the_answer_is(tmp_path: Path) -> None:
@@ -164,30 +93,47 @@ async def test_what_is_gone_empty_or_too_large_is_a_sentence_and_nothing_is_aske
             await house.channel.send_file(house.at(house.dm()), huge, "t.f0")
         turn = await enclosing(house, house.dm(), gone, empty, huge, good)
         await turn.delivered(within=30)
-        assert turn.said == [SAID, unsent("gone.csv"), unsent("empty.csv"), unsent("huge.bin"), "a.csv"]
+        unread = [unsent(name, "file_unreadable") for name in ("gone.csv", "empty.csv")]
+        assert turn.said == [SAID, *unread, unsent("huge.bin", "file_too_large"), "a.csv"]
         assert steps(house) == list(STEPS)
 
 
-REFUSALS: dict[str, tuple[str, dict[str, Any]]] = {
-    "the workspace takes none so large": (TICKET, {"error": "file_upload_size_restricted"}),
-    "the workspace takes none": (TICKET, {"error": "file_uploads_disabled"}),
-    "the workspace is full": (TICKET, {"error": "storage_limit_reached"}),
-    "the address is refused": (UPLOAD, {"status": 403, "error": "no"}),
-    "files need membership": (COMPLETE, {"error": "not_in_channel"}),
-    "files are not for this channel": (COMPLETE, {"error": "posting_to_channel_denied"}),
-    "not of this kind": (COMPLETE, {"error": "file_type_not_allowed"}),
-    "something of next year": (COMPLETE, {"error": "something_of_next_year"}),
+REFUSALS: dict[str, tuple[str, dict[str, Any], str]] = {
+    "the workspace takes none so large": (TICKET, {"error": "file_upload_size_restricted"}, "file_too_large"),
+    "the workspace takes none": (TICKET, {"error": "file_uploads_disabled"}, "file_unsent"),
+    "the workspace takes pictures alone": (TICKET, {"error": "file_uploads_except_images_disabled"}, "file_of_a_kind"),
+    "the workspace is full": (TICKET, {"error": "storage_limit_reached"}, "file_unsent"),
+    "the address is refused": (UPLOAD, {"status": 403, "error": "no"}, "file_unsent"),
+}
+TOGETHER: dict[str, tuple[str, str]] = {
+    "files need membership": ("not_in_channel", "file_unsent"),
+    "files are not for this channel": ("posting_to_channel_denied", "file_unsent"),
+    "not of this kind": ("file_type_not_allowed", "file_of_a_kind"),
+    "not of a kind that is blocked": ("blocked_file_type", "file_of_a_kind"),
+    "something of next year": ("something_of_next_year", "file_unsent"),
 }
 
 
 @pytest.mark.parametrize("refusal", REFUSALS)
 async def test_a_refused_file_is_a_sentence_and_the_next_one_is_tried(tmp_path: Path, refusal: str) -> None:
     async with stage() as house:
-        method, fault = REFUSALS[refusal]
+        method, fault, why = REFUSALS[refusal]
         house.sim.fail(method, **fault)
         turn = await enclosing(house, house.room(), *kept(tmp_path, "a.csv", "b.csv"))
         await turn.delivered(within=30)
-        assert turn.said == [SAID, unsent("a.csv"), "b.csv"] and house.sim.violations == []
+        assert turn.said == [SAID, unsent("a.csv", why), "b.csv"] and house.sim.violations == []
+
+
+@pytest.mark.parametrize("refusal", TOGETHER)
+async def test_refused_together_they_are_tried_one_by_one(tmp_path: Path, refusal: str) -> None:
+    async with stage() as house:
+        error, why = TOGETHER[refusal]
+        for nth in (1, 2):
+            house.sim.fail(COMPLETE, nth, error=error)
+        turn = await enclosing(house, house.room(), *kept(tmp_path, "a.csv", "b.csv"))
+        await turn.delivered(within=30)
+        assert turn.said == [SAID, unsent("a.csv", why), "b.csv"] and house.sim.violations == []
+        assert steps(house).count(UPLOAD) == 2, "the bytes are there"
 
 
 async def test_without_the_scope_each_file_is_a_sentence_and_the_owner_can_mend_it(tmp_path: Path) -> None:
@@ -279,9 +225,11 @@ async def test_an_answer_that_is_lost_costs_no_file_and_doubles_none(
         turn = await enclosing(house, house.room(), *kept(tmp_path, "a.csv", "b.csv"))
         await turn.delivered(within=60)
         await house.clock.advance(share_seconds)
-        assert sorted(turn.said) == sorted([SAID, "a.csv", "b.csv"]) and house.sim.violations == []
+        apart = method == COMPLETE and effect == "none"
+        assert turn.said == [SAID, *(["a.csv", "b.csv"] if apart else ["a.csv, b.csv"])]
+        assert house.sim.violations == []
         looked = [call for call in house.sim.calls if call.method == "files.info"]
-        assert len(looked) == (1 if method == COMPLETE else 0), "it is looked up before it is sent again, and only then"
+        assert len(looked) == (2 if method == COMPLETE else 0), "it is looked up before it is sent again, and only then"
 
 
 @pytest.mark.parametrize(
@@ -297,7 +245,7 @@ async def test_every_kth_call_fails_and_every_file_is_there_once(
         names = [f"{number}.csv" for number in range(4)]
         turn = await enclosing(house, house.room(), *kept(tmp_path, *names))
         await turn.delivered(within=600)
-        assert turn.said == [SAID, *names] and house.sim.violations == []
+        assert turn.said[0] == SAID and ", ".join(turn.said[1:]) == ", ".join(names) and house.sim.violations == []
 
 
 async def test_an_upload_that_slack_has_forgotten_goes_once_more_and_then_is_a_sentence(tmp_path: Path) -> None:
@@ -310,6 +258,23 @@ async def test_an_upload_that_slack_has_forgotten_goes_once_more_and_then_is_a_s
         turn = await enclosing(house, house.dm(), *kept(tmp_path, "a.csv"))
         await turn.delivered(within=30)
         assert turn.said == [SAID, unsent("a.csv")] and steps(house).count(UPLOAD) == 4
+
+
+@pytest.mark.parametrize("forgotten", ["one of them", "all of them"])
+async def test_of_several_uploads_only_those_that_slack_has_forgotten_go_once_more(
+    tmp_path: Path, forgotten: str
+) -> None:
+    async with stage() as house:
+        house.sim.fail(COMPLETE, action="drop")
+        turn = await enclosing(house, house.room(), *kept(tmp_path, "a.csv", "b.csv"))
+        while not house.sim.called(COMPLETE):
+            await house.clock.advance(0.2)
+        by_id = house.sim.world.files.by_id
+        for id in list(by_id)[: 1 if forgotten == "one of them" else 2]:
+            del by_id[id]
+        await turn.delivered(within=60)
+        assert turn.said == [SAID, "a.csv", "b.csv"] and house.sim.violations == []
+        assert steps(house).count(UPLOAD) == (3 if forgotten == "one of them" else 4)
 
 
 async def test_where_slack_lets_nobody_look_a_file_is_sent_on_under_its_id_and_never_twice(tmp_path: Path) -> None:
@@ -342,12 +307,13 @@ async def test_a_file_is_never_taken_for_an_answer_that_was_lost(
 
 @pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize("method", STEPS)
-async def test_a_process_that_ends_at_any_step_leaves_one_file_for_the_next(
-    tmp_path: Path, method: str, when: Literal["before", "after"]
+@pytest.mark.parametrize("names", [["a.csv"], ["a.csv", "b.csv", "c.csv"]])
+async def test_a_process_that_ends_at_any_step_leaves_each_file_once_for_the_next(
+    tmp_path: Path, method: str, when: Literal["before", "after"], names: list[str]
 ) -> None:
     async with stage() as house:
         house.sim.fail(method, action="hang", effect="done" if when == "after" else "none")
-        files = kept(tmp_path, "a.csv")
+        files = kept(tmp_path, *names)
         turn = await enclosing(house, house.room(), *files)
         while not any(call.method == method and call.error for call in house.sim.calls):
             await house.clock.advance(0.2)
@@ -356,8 +322,8 @@ async def test_a_process_that_ends_at_any_step_leaves_one_file_for_the_next(
         await house.restart()
         later = await resumed(house, turn, *files)
         await later.delivered(within=30)
-        assert later.said == [SAID, "a.csv"] and house.sim.violations == []
-        assert steps(house).count(UPLOAD) == (1 if method != UPLOAD else 2)
+        assert later.said == [SAID, ", ".join(names)] and house.sim.violations == []
+        assert steps(house).count(UPLOAD) == len(names) + (method == UPLOAD)
 
 
 async def test_what_was_recorded_is_not_asked_for_again_and_the_note_stays_small(tmp_path: Path) -> None:

@@ -80,13 +80,37 @@ async def test_invited_elsewhere_it_asks_its_owner_and_says_hello_once_that_is_a
         asked = said(slack, dm)[1]
         assert "Bob has added me to the group new-plans (C0NEW)" in asked.text
         await slack.say(room, ann, "<@BOT> hello?")
-        await asyncio.sleep(0.5)
-        assert texts(slack, room) == []
-        await slack.press(dm, ann, asked.ts, "Answer there")
         await slack.until(lambda sim: len(texts(sim, room)) == 1)
+        await slack.press(dm, ann, asked.ts, "Answer there")
+        await slack.until(lambda sim: len(texts(sim, room)) == 2)
         await slack.say(room, ann, "<@BOT> and now?")
-        await slack.until(lambda sim: texts(sim, room)[1:] == ["Here I am."])
-    assert "Hello, I am" in texts(slack, room)[0]
+        await slack.until(lambda sim: "Here I am." in texts(sim, room))
+    told = sorted(texts(slack, room))
+    assert told[0].startswith("Hello, I am") and told[2].startswith("I may not answer here yet. An owner of mine can")
+
+
+async def test_called_where_it_was_all_along_and_may_not_answer_it_asks_its_owner(
+    bot: StartBot, slack: SlackSim, llm: LlmSim, ann: Person, bob: Person
+) -> None:
+    llm.script(answer(text("Here I am."), repeat=True))
+    dm, room = slack.dm(ann), slack.channel("C0OLD", "old-plans", members=[ann, bob])
+    async with bot():
+        await slack.say(dm, ann, "hello")
+        await slack.until(lambda sim: texts(sim, dm) == ["Here I am."])
+        for _ in range(2):
+            await slack.say(room, bob, "<@BOT> hello?")
+            await slack.until(lambda sim: len(texts(sim, dm)) == 2 and texts(sim, room))
+        await slack.until(lambda sim: not sim.unacked)
+        await asyncio.sleep(0.5)
+        asked = said(slack, dm)[1]
+        assert asked.text.startswith("Bob has called me in the group #old-plans (C0OLD).")
+        await slack.press(dm, ann, asked.ts, "Answer there")
+        await slack.until(lambda sim: len(texts(sim, room)) == 2)
+        await slack.say(room, bob, "<@BOT> and now?")
+        await slack.until(lambda sim: "Here I am." in texts(sim, room))
+    assert len(texts(slack, dm)) == 2
+    closed = [shown for shown in said(slack, room) if "may not answer here yet" in shown.text]
+    assert len(closed) == 1 and closed[0].thread_ts
 
 
 async def test_who_else_comes_is_nothing_to_it_and_without_the_scope_an_invitation_is_not_heard(

@@ -139,11 +139,12 @@ async def test_channels_are_answered_where_they_are_allowed_by_id_or_by_workspac
         await slack.say(team, ann, "hello everybody")
         await slack.say(team, ann, "<@BOT> hello")
         await slack.until(lambda sim: at_rest(sim, team) and not sim.unacked)
-        assert texts(slack, other) == [] and len(llm.requests) == 1
+        await slack.until(lambda sim: texts(sim, other))
+        assert "may not answer here yet" in texts(slack, other)[0] and len(llm.requests) == 1
     async with bot(config=CONFIG.replace("groups: [C0TEAM]", "groups: [T0SIM]")):
         await slack.say(other, ann, "<@BOT> hello")
         await slack.say(group, ann, "<@BOT> hello")
-        await slack.until(lambda sim: at_rest(sim, other) and at_rest(sim, group))
+        await slack.until(lambda sim: len(texts(sim, other)) == 2 and at_rest(sim, other) and at_rest(sim, group))
     assert said(slack, other)[0].thread_ts and said(slack, group)[0].thread_ts
 
 

@@ -75,6 +75,25 @@ async def test_b053_b055_twins_and_redeliveries_are_one_message() -> None:
         assert len(messages(house)) == 1 and len(house.sim.acks) == 4
 
 
+async def test_two_edits_within_a_second_are_two_and_each_is_told_once() -> None:
+    """What the message itself says of its last edit is a whole second."""
+    async with stage() as house:
+        room, person = house.room(), house.sim.person("U0001", "P1")
+        said = await house.sim.say(room, person, "<@BOT> hello")
+        for words in ("hello one", "hello two"):
+            await house.sim.edit(room, said["ts"], f"<@BOT> {words}")
+        events = [one.payload["event"] for one in house.sim.deliveries.all.values() if "event" in one.payload]
+        told = [event["message"]["edited"]["ts"] for event in events if event.get("subtype") == "message_changed"]
+        assert len(told) == 2 and len(set(told)) == 1 and told[0].endswith(".000000")
+        await quiet(house)
+        for delivery in list(house.sim.deliveries.all.values()):
+            house.sim.redeliver_now(delivery.name)
+        await quiet(house)
+        edits = [one for one in house.received if isinstance(one, MessageEdited)]
+        assert [one.text for one in edits] == ["hello one", "hello two"]
+        assert all(one.message_id == said["ts"] and one.id.startswith(f"{said['ts']}.") for one in edits)
+
+
 @pytest.mark.parametrize("seed", [1, 2, 3])
 async def test_a_conversation_is_told_in_the_order_in_which_it_was_written(seed: int) -> None:
     async with stage(shuffle=True, seed=seed) as house:

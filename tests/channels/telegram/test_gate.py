@@ -49,7 +49,8 @@ async def test_a_group_is_answered_where_it_is_allowed_and_the_bot_is_meant(
         await asyncio.sleep(0.2)
     shown = [message for message in telegram.visible(here) if message.from_bot]
     assert shown[0].reply_to == question["message_id"]
-    assert telegram.bot_texts(there) == []
+    [told] = telegram.bot_texts(there)
+    assert told.startswith("I may not answer here yet.") and "adding -1002 under channels.telegram" in told
 
 
 async def test_b089_somebody_elses_press_is_refused_and_the_right_one_still_counts(
@@ -119,3 +120,27 @@ async def test_streaming_off_shows_the_answer_once_it_is_whole(
         llm.release("rest")
         await telegram.until(lambda sim: sim.bot_texts(chat))
     assert telegram.called("editMessageText") == []
+
+
+async def test_called_where_it_was_all_along_and_may_not_answer_it_asks_its_owner(
+    bot: StartBot, telegram: TelegramSim, llm: LlmSim
+) -> None:
+    llm.script(HELLO)
+    ann, bob = telegram.person(7, "Ann"), telegram.person(9, "Bob")
+    chat, other = telegram.private(ann), telegram.group(-1002, "Other `plans`", members=[bob], forum=True)
+    topic, name = telegram.topic(other, "Work"), f"@{telegram.world.bot.username}"
+    async with bot():
+        await telegram.say(chat, ann, "hello")
+        await telegram.until(lambda sim: len(sim.bot_texts(chat)) == 1)
+        for thread in (topic, None, topic):
+            await telegram.say(other, bob, f"{name} hello?", thread=thread)
+        await telegram.until(lambda sim: len(sim.bot_texts(chat)) == 2 and any(sim.bot_texts(other)))
+        await asyncio.sleep(0.5)
+        assert len(list(filter(None, telegram.bot_texts(other)))) == 1
+        asked = telegram.visible(chat)[-1]
+        assert asked.text.startswith("Bob has called me in the group Other plans (-1002).")
+        await telegram.press(chat, ann, asked.message_id, "Answer there")
+        await telegram.until(lambda sim: "Hello, I am" in "".join(sim.bot_texts(other)), timeout=10)
+        await telegram.say(other, bob, f"{name} and now?", thread=topic)
+        await telegram.until(lambda sim: "Hello, and welcome here." in sim.bot_texts(other), timeout=10)
+    assert len(telegram.bot_texts(chat)) == 2

@@ -89,6 +89,35 @@ async def test_a_streamed_answer_arrives_in_pieces_and_ends_with_its_usage() -> 
     assert caller.model == "fake/fake"
 
 
+async def endless(turn: Turn) -> None:
+    await turn.think()
+    for piece in ("Paris is a ci", "ty. P", "ST", "OP and more", " of it"):
+        await turn.write(piece)
+        await asyncio.sleep(0.005)
+    await asyncio.sleep(60)
+
+
+@pytest.mark.parametrize("stop", ["STOP", ["nowhere", "STOP", " more"]])
+async def test_an_answer_ends_where_the_client_wants_it_to_and_its_turn_is_stopped(stop: str | list[str]) -> None:
+    house = House(script=endless)
+    async with client(house) as ai:
+        whole = await ai.chat.completions.create(model="bowerbird", messages=HELLO, stop=stop)
+        stream = await ai.chat.completions.create(model="bowerbird", messages=HELLO, stop=stop, stream=True)
+        pieces = [chunk.choices[0] async for chunk in stream]
+    assert (whole.choices[0].message.content, whole.choices[0].finish_reason) == ("Paris is a city. P", "stop")
+    assert "".join(piece.delta.content or "" for piece in pieces) == "Paris is a city. P"
+    assert pieces[-1].finish_reason == "stop"
+    assert sum(isinstance(one, StopPressed) for one in house.inbound) == 2
+
+
+async def test_what_may_be_the_beginning_of_an_end_is_shown_when_nothing_follows() -> None:
+    house = House(script=story)
+    async with client(house) as ai:
+        stream = await ai.chat.completions.create(model="bowerbird", messages=HELLO, stop="🐦.!", stream=True)
+        text = "".join([chunk.choices[0].delta.content or "" async for chunk in stream])
+    assert text == "Once upon 一 time 🐦."
+
+
 async def test_the_wire_is_exactly_the_documented_shape() -> None:
     house = House(script=story)
     async with house.open(), aiohttp.ClientSession() as http:
@@ -202,6 +231,27 @@ async def test_what_a_vendor_refuses_us_is_told_from_what_passes(fault: Any, sta
             async for _ in await ai.chat.completions.create(model="bowerbird", messages=HELLO, stream=True):
                 pass
         assert broken.value.code == code
+
+
+@pytest.mark.parametrize("stream", [True, False])
+async def test_a_server_that_stops_does_not_let_half_an_answer_pass_for_the_whole(stream: bool) -> None:
+    house = House(script=endless)
+    async with AsyncOpenAI(base_url="http://unset", api_key="x", max_retries=0) as ai, asyncio.TaskGroup() as group:
+
+        async def ask() -> str:
+            with pytest.raises(openai.APIError) as cut:
+                answer = await ai.chat.completions.create(model="bowerbird", messages=HELLO, stream=stream)
+                if stream:
+                    async for _ in answer:
+                        pass
+            return str(cut.value.code)
+
+        async with house.open():
+            ai.base_url = f"{house.url}/v1"
+            asking = group.create_task(ask())
+            while not house.turns or not next(iter(house.turns.values())).view.text.endswith(" of it"):
+                await asyncio.sleep(0.01)
+    assert asking.result() == "stopping"
 
 
 async def test_the_official_client_does_not_start_a_failed_turn_again() -> None:

@@ -115,6 +115,16 @@ def test_links_open_outside_and_pictures_are_only_links() -> None:
     assert "<img" not in html('![](https://x.org/c.png "t")')
 
 
+def test_a_link_as_slack_writes_it_is_one_and_leads_only_to_the_web() -> None:
+    outside = 'target="_blank" rel="noopener noreferrer nofollow"'
+    assert html("see <https://x.org/a?b=1|the *page*>.") == (
+        f'<p>see <a href="https://x.org/a?b=1" {outside}>the *page*</a>.</p>'
+    )
+    assert html("<mailto:a@b.org|Ann>") == f'<p><a href="mailto:a@b.org" {outside}>Ann</a></p>'
+    assert html("`<https://x.org|x>`") == "<p><code>&lt;https://x.org|x&gt;</code></p>"
+    assert "<a" not in html("<javascript:alert(1)|x>") and "<b>" not in html("<https://x.org|<b>x</b>>")
+
+
 @pytest.mark.parametrize(
     ("text", "href"),
     [

@@ -129,7 +129,7 @@ def update(world: World, params: Params) -> Json:
     previous = world.message_json(channel, message)
     apply(message, content)
     if not content.blocks:
-        message.edited = {"user": message.user, "ts": world.ts()}
+        message.edited = {"user": message.user, "ts": world.edited_ts()}
     message.edits += 1
     message.pings = []
     world.ping("chat.update", channel, message, message.text, message.markdown, message.blocks)

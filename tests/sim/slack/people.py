@@ -80,7 +80,7 @@ class People:
         message = self._of_people(channel, ts)
         previous = self.world.message_json(channel, message)
         message.text, message.edits = text.replace("<@BOT>", f"<@{BOT_USER}>"), message.edits + 1
-        message.edited = {"user": message.user, "ts": self.world.ts()}
+        message.edited = {"user": message.user, "ts": self.world.edited_ts()}
         self.world.emit(events.changed_event(self.world, channel, message, previous), channel)
         self.world.changed()
         return self.world.message_json(channel, message)

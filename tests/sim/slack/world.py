@@ -78,6 +78,10 @@ class World:
         self._last_ts = (second, micro)
         return f"{second}.{micro:06d}"
 
+    def edited_ts(self) -> str:
+        """When a message was edited: a whole second, whatever else happens within it."""
+        return f"{self.ts().partition('.')[0]}.000000"
+
     def person(self, id: str, name: str, *, language: str = "en-US", bot: bool = False) -> Person:
         other = ("B" + id[1:], "A" + id[1:]) if bot else ("", "")
         someone = self.people[id] = Person(id, name, language, *other)
