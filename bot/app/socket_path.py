@@ -60,7 +60,8 @@ class ControlSocket:
             listener.listen(64)
         except OSError as error:
             listener.close()
-            raise StoreError(f"The control socket {self.path} cannot be made: {error.strerror}.") from error
+            why = "something else lies there, move it away" if os.path.lexists(self.path) else error.strerror
+            raise StoreError(f"The control socket {self.path} cannot be made: {why}.") from error
         finally:
             os.umask(mask)
         listener.setblocking(False)

@@ -42,6 +42,8 @@ def loss_sentence(loss: Loss | None, language: str) -> str:
     """What a damaged store cost; "" for a sound one. It is told until the next start."""
     if loss is None:
         return ""
+    if loss.aside is None:
+        return say("store_gone", language)
     told = say("store_damaged", language, saved=loss.saved, aside=loss.aside)
     cut = say("store_damaged_cut", language, tables=", ".join(loss.tables_cut)) if loss.tables_cut else ""
     return f"{told} {cut}".strip()

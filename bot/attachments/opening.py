@@ -4,26 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
-import logging
-import os
-import sys
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, cast, get_args
 
 from bot.attachments.kinds import Kind
+from bot.core.children import answered
 from bot.core.transcript import Trouble
-
-log = logging.getLogger(__name__)
 
 SECONDS: Final = 60.0
 """Twice the processor time that ``bot.attachments.child`` takes, for machines that others keep busy."""
 AT_ONCE: Final = 2
-MOST_BYTES: Final = 4 * 1024 * 1024
-KILL_SECONDS: Final = 2.0
-_ROOT: Final = Path(__file__).parents[2]
-_INHERITED: Final = ("PATH", "LANG", "LD_LIBRARY_PATH")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,43 +34,13 @@ class Opener:
     async def open(self, place: Path, kind: Kind, chars: int) -> Opened:
         """Whatever the file holds, this comes to an end; ``chars`` bounds the text."""
         async with self._slots:
-            process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-P", "-B", "-m", "bot.attachments.child", kind.value, str(place), str(chars)),
-                env=_environment(),
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.DEVNULL,
-            )
             try:
-                async with asyncio.timeout(self._seconds):
-                    said = await _said(process)
-                    status = await process.wait() if len(said) <= MOST_BYTES else None
+                said = await answered(
+                    "bot.attachments.child", kind.value, str(place), str(chars), seconds=self._seconds
+                )
             except TimeoutError:
                 return Opened("slow")
-            finally:
-                await _gone(process)
-        if status != 0:
-            log.info("a file of the kind %s could not be opened: status %s", kind, status)
-            return Opened("broken")
-        return _read(said)
-
-
-async def _said(process: asyncio.subprocess.Process) -> bytes:
-    """All that the process says, and a little more than ``MOST_BYTES`` of one that says too much."""
-    assert process.stdout is not None
-    said = bytearray()
-    while len(said) <= MOST_BYTES and (piece := await process.stdout.read(65_536)):
-        said += piece
-    return bytes(said)
-
-
-async def _gone(process: asyncio.subprocess.Process) -> None:
-    if process.returncode is None:
-        with suppress(ProcessLookupError):
-            process.kill()
-        with suppress(TimeoutError):
-            async with asyncio.timeout(KILL_SECONDS):
-                await process.wait()
+        return _read(said) if said is not None else Opened("broken")
 
 
 def _read(said: bytes) -> Opened:
@@ -89,9 +50,3 @@ def _read(said: bytes) -> Opened:
     except (ValueError, KeyError, TypeError):
         return Opened("broken")
     return Opened(cast(Trouble, trouble) if trouble in get_args(Trouble) else "broken", body)
-
-
-def _environment() -> dict[str, str]:
-    """Nothing of the daemon's that could hold a key; one thread for libraries that would take all."""
-    known = {name: os.environ[name] for name in _INHERITED if name in os.environ}
-    return {**known, "PYTHONPATH": str(_ROOT), "OMP_NUM_THREADS": "1"}

@@ -73,5 +73,5 @@ class Retention:
                 if isinstance(told.body, UserRow):
                     paths |= {path for file in told.body.files for path in (file.path, file.picture)}
                 elif isinstance(told.body, ResultRow):
-                    paths |= {file.path for file in told.body.files}
+                    paths |= {told.body.whole, *(file.path for file in told.body.files)}
         return paths

@@ -86,13 +86,15 @@ class CallBlock:
 @dataclass(frozen=True, slots=True)
 class ResultBlock:
     """The result of the call ``call_id``; ``error`` tells the model that it did not work, ``outcome`` is why it was not
-    run or not to its end (``ResultRow.outcome``), "" where it was run."""
+    run or not to its end (``ResultRow.outcome``), "" where it was run. ``handle`` names it for whoever wants the whole of it,
+    "" for a result that has no more."""
 
     call_id: str
     name: str
     text: str
     error: bool = False
     outcome: Literal["", "denied", "expired", "blocked", "interrupted"] = ""
+    handle: str = field(default="", compare=False)
     kind: Literal["result"] = "result"
 
 
@@ -129,6 +131,7 @@ class ModelRequest:
 
     Contract: every call in ``messages`` has its result in the very next user message. ``tool_choice`` "none" keeps the
     tools in the prompt (so the cache holds) but forbids their use. ``schema`` asks for one JSON object of that shape.
+    ``lasting_tools`` is how many of the tools, from the first, stay when others come; None for all.
     ``gather``: seconds for which text may gather on its way once the beginning is there, for those who look at it less
     often than it arrives; 0 has every piece at once.
     ``prefill`` is how the answer shall begin: where the vendor can be made to go on from there (and is not held to
@@ -142,6 +145,7 @@ class ModelRequest:
     system: str
     messages: tuple[Message, ...]
     tools: tuple[ToolSpec, ...] = ()
+    lasting_tools: int | None = None
     tool_choice: Literal["auto", "none"] = "auto"
     schema: Mapping[str, Any] | None = None
     gather: float = 0.0

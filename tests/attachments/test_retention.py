@@ -79,17 +79,17 @@ async def test_what_has_just_arrived_stays_however_much_there_is(cellar: Cellar)
 
 
 async def test_a_turn_that_is_not_over_keeps_its_files(cellar: Cellar) -> None:
-    sent, kept, picture, made, loose = [await cellar.put(name, OLD) for name in (b"s", b"k", b"p", b"m", b"l")]
+    sent, kept, picture, made, whole, loose = [await cellar.put(name, OLD) for name in map(str.encode, "skpmwl")]
     refs = (FileRef("web", sent, "s", ""), FileRef("telegram", "AgADBA-../..", "t", ""))
     recorded = await cellar.store.inbox.record(UserMessage("1", HERE, ANN, "", 1.0, files=refs), "t1", 1.0)
     files = (KeptFile("k", "", kept, picture=picture),)
-    result = ResultRow("c1", "draw", "done", files=(OutFile("m", "", made),))
+    result = ResultRow("c1", "draw", "done", files=(OutFile("m", "", made),), whole=whole)
     await cellar.store.transcript.append(HERE, "t1", 1.0, UserRow("", ANN, "1", files=files), result)
     await cellar.rule.sweep()
-    assert [cellar.has(path) for path in (sent, kept, picture, made, loose)] == [True, True, True, True, False]
+    assert [cellar.has(path) for path in (sent, kept, picture, made, whole, loose)] == [*[True] * 5, False]
     await cellar.store.inbox.finish(recorded.row.id, "answered", 2.0)
     await cellar.rule.sweep()
-    assert not any(cellar.has(path) for path in (sent, kept, picture, made))
+    assert not any(cellar.has(path) for path in (sent, kept, picture, made, whole))
 
 
 async def test_a_question_that_is_asked_again_keeps_the_files_of_the_first_time(cellar: Cellar) -> None:

@@ -16,6 +16,7 @@ import pytest
 
 import bot
 from bot.core.address import Address, Sender
+from bot.core.children import answered
 from bot.core.errors import ToolFailed
 from bot.core.tool import Effect, ToolContext, ToolResult
 from bot.net.guarded import Guard
@@ -25,7 +26,6 @@ from bot.tools.online.feed import read_feed
 from bot.tools.online.hits import Hit, Query
 from bot.tools.online.html import MAIN_HTML_CHARS, TooSlow, read_html, within
 from bot.tools.online.meta import MetaFinder
-from bot.tools.online.process import answered
 from bot.tools.online.reading import is_readable
 from bot.tools.web import Web, WebSettings, web_tools
 from tests.attachments.made import pdf
@@ -276,16 +276,16 @@ async def test_a_long_page_is_read_and_an_intricate_one_has_an_end(site: WebSim)
 
 async def test_a_process_that_does_not_answer_is_ended_and_one_that_fails_says_nothing() -> None:
     with pytest.raises(TimeoutError):
-        await answered("tests.tools.odd", b"hang" * 500_000, 0.5)
+        await answered("tests.tools.odd", question=b"hang" * 500_000, seconds=0.5)
     assert not Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
-    assert await answered("bot.tools.online.page_child", b"no json", 20) is None
+    assert await answered("bot.tools.online.page_child", question=b"no json", seconds=20) is None
 
 
 async def test_a_process_gets_nothing_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
     monkeypatch.setenv("DDGS_PROXY", "http://127.0.0.1:1")
     monkeypatch.setenv("https_proxy", "http://127.0.0.1:1")
-    told = json.loads(await answered("tests.tools.odd", b"tell", 20) or b"")
+    told = json.loads(await answered("tests.tools.odd", question=b"tell", seconds=20) or b"")
     assert set(told) <= {"PATH", "LANG", "LC_CTYPE", "LD_LIBRARY_PATH", "PYTHONPATH", "PYTHONUTF8", "OMP_NUM_THREADS"}
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
+from bot.core.children import answered
 from bot.core.errors import ToolFailed
 from bot.tools.online.hits import Hit, Query, hits_of
-from bot.tools.online.process import answered
 
 SECONDS: Final = 25.0
 ENGINE_SECONDS: Final = 8
@@ -37,7 +37,8 @@ class MetaFinder:
             "verify": self._certificate or True,
         }
         try:
-            said = await answered("bot.tools.online.meta_child", json.dumps(question).encode(), SECONDS)
+            asked = json.dumps(question).encode()
+            said = await answered("bot.tools.online.meta_child", seconds=SECONDS, question=asked)
         except TimeoutError:
             raise ToolFailed("The search engines did not answer in time; try again, or with fewer words.") from None
         answer: dict[str, Any] = json.loads(said) if said else {"trouble": "failed"}

@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 
 from bot.attachments.kinds import HEAD_BYTES, Kind, kind_of
 from bot.attachments.opening import Opener
+from bot.core.children import answered
 from bot.core.errors import ToolFailed
 from bot.net.guarded import Page
-from bot.tools.online.process import answered
 from bot.tools.online.read import Read, unpacked
 
 CHARS: Final = 200_000
@@ -82,7 +82,7 @@ class Reader:
         question = json.dumps(asked).encode() + b"\n" + page.body
         async with self._slots:
             try:
-                said = await answered("bot.tools.online.page_child", question, self._seconds)
+                said = await answered("bot.tools.online.page_child", seconds=self._seconds, question=question)
                 return unpacked(said) if said is not None else Read("broken")
             except TimeoutError:
                 raise ToolFailed(_TROUBLES["slow"].format(where=named(page))) from None

@@ -1,4 +1,4 @@
-"""A question to a module that runs in a process of its own, and its answer within limits of time and size."""
+"""Modules that run in processes of their own: what they say, within limits of time and size, and their end."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 import sys
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -14,14 +15,15 @@ log = logging.getLogger(__name__)
 
 MOST_BYTES: Final = 4 * 1024 * 1024
 KILL_SECONDS: Final = 2.0
-_ROOT: Final = Path(__file__).parents[3]
+_ROOT: Final = Path(__file__).parents[2]
 _INHERITED: Final = ("PATH", "LANG", "LD_LIBRARY_PATH")
 
 
-async def answered(module: str, question: bytes, seconds: float) -> bytes | None:
-    """What ``python -m module`` says to ``question``; None where it fails or says too much. Raises ``TimeoutError``."""
+async def answered(module: str, *arguments: str, seconds: float, question: bytes = b"") -> bytes | None:
+    """What ``python -m module`` says to ``question``; None where it fails, or says more than ``MOST_BYTES``. Raises
+    ``TimeoutError``. However this comes to an end, the process does too."""
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-P", "-B", "-m", module),
+        *(sys.executable, "-P", "-B", "-m", module, *arguments),
         env=_environment(),
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
@@ -37,7 +39,7 @@ async def answered(module: str, question: bytes, seconds: float) -> bytes | None
     finally:
         await _gone(process)
     if status != 0:
-        log.info("%s gave no answer: status %s", module, status)
+        log.info("%s gave no answer: status %s", " ".join((module, *arguments[:1])), status)
         return None
     return answer
 
@@ -68,7 +70,7 @@ async def _gone(process: asyncio.subprocess.Process) -> None:
                 await process.wait()
 
 
-def _environment() -> dict[str, str]:
-    """Nothing of the daemon's that could hold a key or name a proxy."""
+def _environment() -> Mapping[str, str]:
+    """Nothing of the daemon's that could hold a key or name a proxy; one thread for libraries that would take all."""
     known = {name: os.environ[name] for name in _INHERITED if name in os.environ}
     return {**known, "PYTHONPATH": str(_ROOT), "PYTHONUTF8": "1", "OMP_NUM_THREADS": "1"}
