@@ -11,6 +11,7 @@ from bot.core.model import CallBlock, ImageBlock, Message, ResultBlock, TextBloc
 from bot.core.texts import language_of, say
 from bot.core.tool import ToolSpec
 from bot.providers.local.gate import goes_without_saying
+from bot.providers.local.translating import as_asked_in_chinese
 
 PROFILE: Final = """\
 You are Bowerbird, a friendly assistant: a small demo model that runs on this machine.
@@ -50,7 +51,8 @@ class Turn:
     def text(self) -> str:
         """Facts before words: asked after them, the model uses them; the other way round it repeats the question."""
         facts = "\n".join(f"{fact.name}: {_outcome(fact, self.language)}" for fact in self.facts)
-        return "\n\n".join(part for part in (facts, "\n\n".join(self.words)) if part)
+        words = map(as_asked_in_chinese, self.words) if self.role == "user" else self.words
+        return "\n\n".join(part for part in (facts, "\n\n".join(words)) if part)
 
     @property
     def language(self) -> str:
