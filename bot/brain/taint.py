@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Final, TypeGuard
 
+from bot.brain.history import by_turn
 from bot.core.model import CallBlock, ResultBlock
 from bot.core.text import CJK
 from bot.core.tool import Effect, ToolCall, ToolSpec
@@ -71,7 +72,7 @@ class Taint:
 def outside(rows: Sequence[Row], asker: str = "") -> Iterator[str]:
     """Where the text from outside came from that stands in these rows, oldest first: addresses, names of files and tools,
     and the words above."""
-    for row in as_revised(rows):
+    for row in _holding(rows):
         match row.body:
             case ResultRow(source=source) if source:
                 yield source
@@ -90,6 +91,12 @@ def outside(rows: Sequence[Row], asker: str = "") -> Iterator[str]:
                     yield CLIENT
 
 
+def _holding(rows: Sequence[Row]) -> Iterator[Row]:
+    """Those that still hold: a message that was changed voids what its own turn had found, and nothing else."""
+    for turn in by_turn(rows):
+        yield from as_revised(turn)
+
+
 def _is_bidden(call: ToolCall, spec: ToolSpec, rows: Sequence[Row], asker: str) -> bool:
     """Whether all that the call does is to get an address that stood, letter by letter, in the person's own words or in the
     search that was made for them in this turn; or to search for nothing but words of the person's own."""
@@ -97,7 +104,7 @@ def _is_bidden(call: ToolCall, spec: ToolSpec, rows: Sequence[Row], asker: str) 
         case "web_fetch":
             return set(call.arguments) == {"url"} and call.arguments["url"] in _named(rows, asker)
         case "web_search":
-            own = " ".join(row.body.text for row in as_revised(rows) if _is_own(row.body, asker))
+            own = " ".join(row.body.text for row in _holding(rows) if _is_own(row.body, asker))
             return _words(str(call.arguments.get("query", ""))) <= _words(own)
     return False
 
@@ -115,7 +122,7 @@ def _words(text: str) -> set[str]:
 def _named(rows: Sequence[Row], asker: str) -> set[str]:
     turn = rows[-1].turn if rows else ""
     named: set[str] = set()
-    for row in as_revised(rows):
+    for row in _holding(rows):
         match row.body:
             case UserRow(text=text) as said if _is_own(said, asker):
                 named |= addresses_in(text)

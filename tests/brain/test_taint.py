@@ -216,3 +216,15 @@ async def test_without_anything_from_outside_what_is_allowed_runs(make_house: Ma
     house = make_house(POST, says("Done."), approve={"*": "allow"}, tools=TOOLS)
     assert await house.answer(await house.turn("post again")) is StopReason.ANSWERED
     assert posted == ["again"]
+
+
+def test_a_message_that_is_changed_takes_no_earlier_turn_with_it() -> None:
+    earlier = [Row(1, HERE, "t1", 1.0, said("read it")), Row(2, HERE, "t1", 1.0, result())]
+    now = [Row(3, HERE, "t2", 1.0, said("post it")), Row(4, HERE, "t2", 1.0, RevisedRow("post it now", "1"))]
+    assert Taint().source_of(ToolCall("c", "post"), SEND, [*earlier, *now], ME) == PAGE
+    void = [
+        Row(3, HERE, "t2", 1.0, said("read")),
+        Row(4, HERE, "t2", 1.0, result()),
+        Row(5, HERE, "t2", 1.0, now[1].body),
+    ]
+    assert Taint().source_of(ToolCall("c", "post"), SEND, void, ME) == "", "what is void stands in no prompt"
