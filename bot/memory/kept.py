@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
-import os
 from array import array
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from bot.core.ports import Embedder, Vector
+from bot.memory.sealed import read_sealed, write_sealed
 
 log = logging.getLogger(__name__)
 
@@ -19,7 +19,6 @@ FOLDER: Final = "cache"
 AT_ONCE: Final = 8
 """Texts that are embedded in one go: a message that comes meanwhile waits for no more than these."""
 _KEY_BYTES: Final = 16
-_DIGEST_BYTES: Final = hashlib.sha256().digest_size
 _SIZE_BYTES: Final = 4
 
 
@@ -49,13 +48,9 @@ class KeptVectors:
         return [found[keys[text]] for text in texts]
 
     def _read(self) -> dict[bytes, Vector]:
-        """Nothing where there is no sound file: a digest at its end tells whether it is whole."""
-        try:
-            content = self._file.read_bytes() if self._file is not None else b""
-        except OSError:
-            return {}
-        content, told = content[:-_DIGEST_BYTES], content[-_DIGEST_BYTES:]
-        if hashlib.sha256(content).digest() != told:
+        """Nothing where there is no sound file."""
+        content = read_sealed(self._file) if self._file is not None else None
+        if not content:
             return {}
         size, step = int.from_bytes(content[:_SIZE_BYTES], "little"), _KEY_BYTES
         records = range(_SIZE_BYTES, len(content), step + size)
@@ -66,10 +61,7 @@ class KeptVectors:
             return
         size = len(next(iter(vectors.values())).tobytes())
         content = size.to_bytes(_SIZE_BYTES, "little") + b"".join(key + one.tobytes() for key, one in vectors.items())
-        self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        new = self._file.with_suffix(".new")
-        new.write_bytes(content + hashlib.sha256(content).digest())
-        os.replace(new, self._file)
+        write_sealed(self._file, content)
 
 
 def _key(text: str) -> bytes:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -14,6 +13,7 @@ from bot.brain.routing.catalogue import PRIVATE, Slot
 from bot.brain.routing.privacy import privacy_of
 from bot.core.ports import Embedder, Vector
 from bot.memory.likeness import RIDGE, WIDTH, Likeness
+from bot.memory.sealed import read_sealed, write_sealed
 
 log = logging.getLogger(__name__)
 
@@ -24,7 +24,6 @@ _HOW: Final = f"2 {WIDTH} {RIDGE}"
 """It is learnt: what was learnt otherwise is of no use."""
 _SUFFIX: Final = ".f32"
 _PREFIX: Final = "intents-"
-_DIGEST_BYTES: Final = hashlib.sha256().digest_size
 
 
 class Examples:
@@ -75,22 +74,13 @@ class Examples:
             log.warning("%s cannot be written: %s", self._file, error.strerror or type(error).__name__)
 
     def _read(self) -> None:
-        """Nothing where there is no sound file. A digest at its end tells whether it is whole."""
-        try:
-            content = self._file.read_bytes()
-        except OSError:
-            return
-        content, told = content[:-_DIGEST_BYTES], content[-_DIGEST_BYTES:]
-        if hashlib.sha256(content).digest() == told:
+        """Nothing where there is no sound file."""
+        content = read_sealed(self._file)
+        if content is not None:
             self._known = Likeness.read(content, self._owners, len(self._slots))
 
     def _write(self, known: Likeness) -> None:
-        folder = self._file.parent
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        content = known.written()
-        new = self._file.with_suffix(".new")
-        new.write_bytes(content + hashlib.sha256(content).digest())
-        os.replace(new, self._file)
-        for other in folder.glob(f"{_PREFIX}*{_SUFFIX}"):
+        write_sealed(self._file, known.written())
+        for other in self._file.parent.glob(f"{_PREFIX}*{_SUFFIX}"):
             if other != self._file:
                 other.unlink(missing_ok=True)
