@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from bot.brain.taint import CLIENT, GROUP, QUOTE, Taint, Trusted, outside
 from bot.core.address import Sender
-from bot.core.inbound import ButtonPress, Quote
+from bot.core.inbound import ButtonPress, CallerRequest, Quote
 from bot.core.model import Message, ResultBlock
 from bot.core.stop import StopReason
 from bot.core.tool import Effect, ToolCall, ToolContext, ToolResult, ToolSpec
@@ -228,3 +229,14 @@ def test_a_message_that_is_changed_takes_no_earlier_turn_with_it() -> None:
         Row(5, HERE, "t2", 1.0, now[1].body),
     ]
     assert Taint().source_of(ToolCall("c", "post"), SEND, void, ME) == "", "what is void stands in no prompt"
+
+
+async def test_an_api_client_waits_for_no_press_that_nobody_could_give(make_house: MakeHouse) -> None:
+    posted.clear()
+    house = make_house(*OBEYS, approve={"*": "allow"}, tools=TOOLS)
+    asked = await house.turn("post what the page says")
+    asked = replace(asked, message=replace(asked.message, caller=CallerRequest()))
+    assert await house.answer(asked) is StopReason.ANSWERED
+    assert posted == [] and not await house.store.approvals.of_turn(asked.id)
+    told = [row.body for row in await house.store.transcript.turn_rows(asked.id) if isinstance(row.body, ResultRow)]
+    assert "nobody can be asked" in told[-1].text
